@@ -1,0 +1,1 @@
+//! Settings and models on disk: the only room that reads or writes them.

@@ -1,0 +1,1 @@
+//! The definitions: agents on disk, and the bundled ones.

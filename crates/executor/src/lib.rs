@@ -1,0 +1,1 @@
+//! Many children: dispatch, admission, supervision, and the store.

@@ -1,0 +1,1 @@
+//! The decision: definition, settings and grant in, effective policy and session plan out. Opens nothing.

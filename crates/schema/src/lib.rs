@@ -1,0 +1,1 @@
+//! JSON Schema and JTD: check, convert, fit to a provider, validate.

@@ -1,0 +1,1 @@
+//! One child: turns, model clients, tools, and the yield.

@@ -1,0 +1,1 @@
+//! Dev only: a scripted model server, a misbehaving child, and temporary projects.
