@@ -1,1 +1,4 @@
 //! One child: turns, model clients, tools, and the yield.
+
+pub mod model;
+pub mod tools;

@@ -1,0 +1,82 @@
+//! The tools that a child runs itself.
+//!
+//! A tool gets a call's arguments and a [`ToolContext`], and answers with text for the model. Its failure is an
+//! answer too: nothing a tool does ends the session.
+
+use std::{fmt, path::PathBuf, time::Duration};
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// What a tool answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolAnswer {
+    /// Whether it did what was asked.
+    pub ok: bool,
+    /// The text for the model.
+    pub text: String,
+}
+
+impl ToolAnswer {
+    /// It did what was asked.
+    pub fn done(text: impl Into<String>) -> Self {
+        Self {
+            ok: true,
+            text: text.into(),
+        }
+    }
+
+    /// It did not, and says why and what to do.
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self {
+            ok: false,
+            text: text.into(),
+        }
+    }
+}
+
+/// Where a tool sends output that is too long for its answer.
+pub trait ArtifactSink: Send + Sync {
+    /// Appends `text` to the artifact `name` of this task and returns the name it can be read back by.
+    fn append(&self, name: &str, text: &str);
+}
+
+/// What a tool may use.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The call's id.
+    pub call: String,
+    /// A number no other call of this child has, for artifact names.
+    pub serial: u64,
+    /// The folder that relative paths start from.
+    pub cwd: PathBuf,
+    /// The most text that an answer may hold, in bytes.
+    pub output_limit: usize,
+    /// How long a command may run that names no limit.
+    pub bash_timeout: Duration,
+    /// How long a command has between being asked to end and being killed.
+    pub kill_grace: Duration,
+    /// Whether long source files may be summarised.
+    pub summarize: bool,
+    /// Fires when the session is told to stop.
+    pub cancel: CancellationToken,
+    /// Where long output goes.
+    pub artifacts: std::sync::Arc<dyn ArtifactSink>,
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("call", &self.call)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Something a model can call.
+#[async_trait]
+pub trait Tool: fmt::Debug + Send + Sync {
+    /// Carries out one call.
+    async fn run(&self, args: &Value, context: &ToolContext) -> ToolAnswer;
+}
