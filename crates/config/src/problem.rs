@@ -202,7 +202,8 @@ impl Diagnostic for Problem {
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.help
+        self.0
+            .help
             .as_ref()
             .map(|help| Box::new(help) as Box<dyn fmt::Display>)
     }
