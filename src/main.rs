@@ -1,2 +1,5 @@
 //! The doors.
+mod cli;
+mod exit;
+mod report;
 fn main() {}

@@ -1,0 +1,221 @@
+//! What a person reads when a run is over.
+
+use std::fmt::Write as _;
+
+use sortie_protocol::{OutcomeKind, RunResult, StructuredStatus, TaskResult};
+
+use super::{
+    Look,
+    figures::{count, duration, money},
+    table::Table,
+    text::on_one_line,
+};
+use crate::exit::is_accepted;
+
+/// The run, a line a task with nested tasks under the one that dispatched them, and where to find the rest.
+///
+/// `elapsed_ms` is how long the whole run took, where that is known.
+pub(crate) fn summary(result: &RunResult, elapsed_ms: Option<u64>, look: Look) -> String {
+    let tasks = flat(&result.tasks, 0);
+    let mut table = Table::default();
+    for &(task, depth) in &tasks {
+        table.push(row(task, depth));
+    }
+    let mut text = String::new();
+    for (line, (task, depth)) in table.lines().into_iter().zip(&tasks) {
+        let line = if is_accepted(task) {
+            line.replacen('✓', &look.style().green().apply_to('✓').to_string(), 1)
+        } else {
+            line.replacen('✗', &look.style().red().apply_to('✗').to_string(), 1)
+        };
+        text.push_str(&line);
+        text.push('\n');
+        for detail in details(task, *depth == 0) {
+            let indent = depth * 2 + 2;
+            let width = look.width.saturating_sub(indent).max(20);
+            let detail = on_one_line(&detail, width);
+            let _ = writeln!(
+                text,
+                "{:indent$}{}",
+                "",
+                look.style().dim().apply_to(detail)
+            );
+        }
+    }
+    let _ = writeln!(text, "\n{}", totals(result, &tasks, elapsed_ms));
+    if let Some(dir) = &result.run_dir {
+        let _ = writeln!(text, "everything is in {}", dir.display());
+    }
+    text
+}
+
+/// Every task with its depth, each before the tasks it dispatched.
+fn flat(tasks: &[TaskResult], depth: usize) -> Vec<(&TaskResult, usize)> {
+    tasks
+        .iter()
+        .flat_map(|task| {
+            let mut family = vec![(task, depth)];
+            family.extend(flat(&task.children, depth + 1));
+            family
+        })
+        .collect()
+}
+
+fn row(task: &TaskResult, depth: usize) -> Vec<String> {
+    let mark = if is_accepted(task) { '✓' } else { '✗' };
+    let tokens = match (task.usage.input, task.usage.output) {
+        (None, None) => String::new(),
+        _ => count(task.usage.total(), "token"),
+    };
+    vec![
+        format!(
+            "{:indent$}{mark} {}",
+            "",
+            task.id.name(),
+            indent = depth * 2
+        ),
+        state(task),
+        on_one_line(&task.agent, 24),
+        on_one_line(&task.model.selector, 32),
+        count(task.requests, "request"),
+        tokens,
+        duration(task.duration_ms),
+        file_name(task),
+    ]
+}
+
+/// The outcome, its word, and whether the data fits.
+fn state(task: &TaskResult) -> String {
+    let mut text = task.outcome.kind.to_string();
+    if let Some(reason) = &task.outcome.reason {
+        let _ = write!(text, " ({})", on_one_line(reason, 24));
+    }
+    if task.outcome.is_completed() && !is_accepted(task) {
+        text.push_str(", data invalid");
+    }
+    text
+}
+
+/// The output's file within the run's folder.
+fn file_name(task: &TaskResult) -> String {
+    let name = task
+        .artifacts
+        .output
+        .as_deref()
+        .and_then(|path| path.file_name());
+    name.map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// What is said under a task's line: why it did not complete, the beginning of its output, its warnings.
+fn details(task: &TaskResult, with_output: bool) -> Vec<String> {
+    let mut details = Vec::new();
+    details.extend(task.outcome.message.clone());
+    let structured = task.structured.as_ref();
+    if let Some(fault) = structured
+        .filter(|structured| structured.status != StructuredStatus::Valid)
+        .and_then(|structured| structured.error.as_ref())
+    {
+        details.push(format!("data: {fault}"));
+    }
+    if with_output && task.outcome.is_completed() {
+        let data = structured.and_then(|structured| structured.data.as_ref());
+        details.extend(match data {
+            Some(data) => Some(data.to_string()),
+            None => task.output.clone(),
+        });
+    }
+    details.extend(
+        task.warnings
+            .iter()
+            .map(|warning| format!("warning: {warning}")),
+    );
+    details
+}
+
+fn totals(result: &RunResult, tasks: &[(&TaskResult, usize)], elapsed_ms: Option<u64>) -> String {
+    let asked = u64::try_from(result.tasks.len()).unwrap_or(u64::MAX);
+    let accepted = result.tasks.iter().filter(|task| is_accepted(task)).count();
+    let nested = tasks.len() - result.tasks.len();
+    let cancelled = tasks
+        .iter()
+        .any(|(task, _)| task.outcome.kind == OutcomeKind::Cancelled);
+    let mut parts = vec![format!("{accepted} of {} completed", count(asked, "task"))];
+    if nested > 0 {
+        parts.push(format!("{nested} nested"));
+    }
+    if cancelled {
+        parts.push("stopped early".to_owned());
+    }
+    let every = || tasks.iter().map(|(task, _)| task);
+    parts.push(count(every().map(|task| task.requests).sum(), "request"));
+    parts.push(count(every().map(|task| task.usage.total()).sum(), "token"));
+    let costs: Vec<f64> = every().filter_map(|task| task.usage.cost).collect();
+    if !costs.is_empty() {
+        parts.push(money(costs.iter().sum()));
+    }
+    parts.extend(elapsed_ms.map(duration));
+    let run = result
+        .run
+        .as_ref()
+        .map(|run| format!("run {run}: "))
+        .unwrap_or_default();
+    run + &parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+
+    #[test]
+    fn a_run_reads_like_a_list_of_its_tasks() {
+        let text = summary(&samples::result(), Some(64_000), Look::PLAIN);
+        insta::assert_snapshot!(text, @r#"
+        ✓ Map      completed                   scout  local/small  3 requests  1,250 tokens  2.2 s  Map.md
+          {"summary":"two crates"}
+        ✓ Split    completed                   task   local/small  3 requests  1,250 tokens  2.2 s  Split.md
+          All links work. None was changed.
+          ✓ Left   completed                   sonic  local/small  3 requests  1,250 tokens  2.2 s  Split.Left.md
+          ✗ Right  crashed (SIGKILL)           sonic  local/small  1 request   1,250 tokens  2.2 s
+            the process was killed by SIGKILL
+        ✗ Port     timed_out (first_activity)  task   local/small  3 requests                2.2 s
+          no byte came for 120 s after a request (`task.firstActivityMs`)
+          warning: the tool `lsp` is not built yet and was left out
+
+        run 01990000-0000-7000-8000-000000000001: 2 of 3 tasks completed, 2 nested, 13 requests, 5,000 tokens, $0.0016, 1 min 04 s
+        everything is in /runs/01990000-0000-7000-8000-000000000001
+        "#);
+    }
+
+    #[test]
+    fn data_that_does_not_fit_is_said() {
+        let mut result = samples::result();
+        result.tasks.truncate(1);
+        let structured = result.tasks[0].structured.as_mut().unwrap();
+        structured.status = StructuredStatus::Invalid;
+        structured.error = Some("`files`: missing".into());
+        let text = summary(&result, None, Look::PLAIN);
+        insta::assert_snapshot!(text, @r#"
+        ✗ Map  completed, data invalid  scout  local/small  3 requests  1,250 tokens  2.2 s  Map.md
+          data: `files`: missing
+          {"summary":"two crates"}
+
+        run 01990000-0000-7000-8000-000000000001: 0 of 1 task completed, 3 requests, 1,250 tokens, $0.0016
+        everything is in /runs/01990000-0000-7000-8000-000000000001
+        "#);
+    }
+
+    #[test]
+    fn colour_is_only_for_those_who_want_it() {
+        let plain = summary(&samples::result(), None, Look::PLAIN);
+        assert!(!plain.contains('\x1b'));
+        let look = Look {
+            color: true,
+            ..Look::PLAIN
+        };
+        let coloured = summary(&samples::result(), None, look);
+        assert_eq!(console::strip_ansi_codes(&coloured), plain);
+        assert_ne!(coloured, plain);
+    }
+}

@@ -1,0 +1,45 @@
+//! Text that models and files wrote, made safe to show.
+
+use std::borrow::Cow;
+
+/// `text` without the control characters that could move a terminal's cursor, recolour it, or retitle its window.
+/// Line breaks and tabs stay.
+pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if text.contains(harmful) {
+        Cow::Owned(text.replace(harmful, ""))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// `text` on one line of at most `width` columns, cut with an ellipsis.
+pub(crate) fn on_one_line(text: &str, width: usize) -> String {
+    // A line is never longer than a terminal is wide, so the rest of a long text need not be looked at.
+    let line = text
+        .split_whitespace()
+        .take(width.max(1))
+        .map(|word| without_controls(word))
+        .collect::<Vec<_>>()
+        .join(" ");
+    console::truncate_str(&line, width, "…").into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_cannot_drive_the_terminal() {
+        assert_eq!(without_controls("a\x1b[2Jb\x07c\r\n\td"), "a[2Jbc\n\td");
+        assert_eq!(without_controls("plain"), "plain");
+    }
+
+    #[test]
+    fn many_lines_become_one_short_one() {
+        assert_eq!(on_one_line("  one\n\ttwo  three ", 20), "one two three");
+        assert_eq!(on_one_line("one two three", 8), "one two…");
+        assert_eq!(on_one_line("数える数える", 5), "数え…");
+        assert_eq!(on_one_line("", 5), "");
+    }
+}
