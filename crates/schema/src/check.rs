@@ -114,6 +114,12 @@ impl<'a> Search<'a> {
     }
 
     fn fault(&self, target: &str) -> Option<String> {
+        let unfit = |c: char| !c.is_ascii_graphic() || "<>\"{}|\\^`".contains(c);
+        if let Some(c) = target.chars().find(|&c| unfit(c)) {
+            return Some(format!(
+                "`{target}` is no URI reference; `{c}` in it has to be percent-encoded"
+            ));
+        }
         match target.strip_prefix('#') {
             Some("") => None,
             Some(pointer) if pointer.starts_with('/') => {

@@ -74,23 +74,14 @@ fn none_of(
     let here = error.instance_path().as_str();
     let is_here = |fault: &ValidationError<'_>| fault.instance_path().as_str() == here;
     // `anyOf` of types, constants, and lists of values is one list of what is allowed.
-    let allowed: Option<Vec<String>> = shapes
-        .iter()
-        .map(|faults| {
-            faults
-                .iter()
-                .filter(|fault| is_here(fault))
-                .find_map(|fault| allowed(fault))
-        })
-        .collect();
-    if let Some(mut allowed) = allowed {
-        allowed.dedup();
-        let message = format!(
-            "should be {}, but is {}",
-            or(&allowed),
-            described(error.instance())
-        );
-        return vec![(written(error.instance_path()), message)];
+    let values = shapes.iter().map(|faults| {
+        faults
+            .iter()
+            .filter(|fault| is_here(fault))
+            .find_map(allowed)
+    });
+    if let Some(values) = values.collect::<Option<Vec<_>>>() {
+        return vec![not_one_of(error, values.concat())];
     }
     // A shape is out when its type, or a value that tells shapes apart, is another.
     let in_question: Vec<_> = shapes
@@ -100,7 +91,7 @@ fn none_of(
     if let [meant] = in_question[..] {
         return explain_all(schema, &meant.iter().collect::<Vec<_>>());
     }
-    if let Some(fault) = same_tag(error, shapes) {
+    if let Some(fault) = unknown_tag(here, shapes) {
         return vec![fault];
     }
     let shapes: Vec<String> = shapes
@@ -139,36 +130,40 @@ fn tells_apart(fault: &ValidationError<'_>, here: &str) -> bool {
 }
 
 /// Shapes that are told apart by one field, whose value is that of none of them.
-fn same_tag(
-    error: &ValidationError<'_>,
-    shapes: &[Vec<ValidationError<'static>>],
-) -> Option<Fault> {
-    let here = error.instance_path().as_str();
+fn unknown_tag(here: &str, shapes: &[Vec<ValidationError<'static>>]) -> Option<Fault> {
     let tags: Vec<_> = shapes
         .iter()
         .map(|faults| faults.iter().find(|fault| tells_apart(fault, here)))
         .collect::<Option<_>>()?;
+    // Shapes of another type have no such field.
+    let tags: Vec<_> = tags
+        .into_iter()
+        .filter(|tag| tag.instance_path().as_str() != here)
+        .collect();
     let first = tags.first()?;
     let same_place = tags
         .iter()
         .all(|tag| tag.instance_path().as_str() == first.instance_path().as_str());
-    let allowed: Vec<_> = tags.iter().copied().map(allowed).collect::<Option<_>>()?;
-    same_place.then(|| {
-        let message = format!(
-            "should be {}, but is {}",
-            or(&allowed),
-            described(first.instance())
-        );
-        (written(first.instance_path()), message)
-    })
+    let values: Vec<_> = tags.iter().map(|tag| allowed(tag)).collect::<Option<_>>()?;
+    same_place.then(|| not_one_of(first, values.concat()))
+}
+
+fn not_one_of(error: &ValidationError<'_>, mut allowed: Vec<String>) -> Fault {
+    allowed.dedup();
+    let message = format!(
+        "should be {}, but is {}",
+        or(&allowed),
+        described(error.instance())
+    );
+    (written(error.instance_path()), message)
 }
 
 /// What a type, a constant, or a list of values allows.
-fn allowed(error: &ValidationError<'_>) -> Option<String> {
+fn allowed(error: &ValidationError<'_>) -> Option<Vec<String>> {
     Some(match error.kind() {
         Kind::Type { kind } => types(kind),
-        Kind::Constant { expected_value } => shown(expected_value),
-        Kind::Enum { options } => or(&values(options)),
+        Kind::Constant { expected_value } => vec![shown(expected_value)],
+        Kind::Enum { options } => values(options),
         _ => return None,
     })
 }
@@ -177,7 +172,7 @@ fn one(schema: &Value, error: &ValidationError<'_>) -> String {
     let value = error.instance();
     let is = described(value);
     match error.kind() {
-        Kind::Type { kind } => format!("should be {}, but is {is}", types(kind)),
+        Kind::Type { kind } => format!("should be {}, but is {is}", or(&types(kind))),
         Kind::Constant { expected_value } => {
             format!("should be {}, but is {is}", shown(expected_value))
         }
@@ -191,6 +186,14 @@ fn one(schema: &Value, error: &ValidationError<'_>) -> String {
             format!("{}{}", excess(unexpected), allowed_names(schema, error))
         }
         Kind::UnevaluatedProperties { unexpected } => excess(unexpected),
+        Kind::FalseSchema
+            if error
+                .schema_path()
+                .as_str()
+                .ends_with("/additionalProperties") =>
+        {
+            "may have no fields".to_owned()
+        }
         Kind::FalseSchema => format!("nothing may be here, but there is {is}"),
         Kind::Format { format } => format!("should be in the format `{format}`, but is {is}"),
         Kind::Pattern { pattern } => format!("should match the pattern `{pattern}`, but is {is}"),

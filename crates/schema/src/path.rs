@@ -53,13 +53,8 @@ mod tests {
 
     #[test]
     fn names_that_are_no_words_are_quoted() {
-        let location = Location::new()
-            .join("a")
-            .join(0)
-            .join("b.c")
-            .join("d-e")
-            .join("");
-        assert_eq!(written(&location), r#"a[0]["b.c"].d-e[""]"#);
+        let location = Location::new().join("a").join(0).join("b.c").join("d-e");
+        assert_eq!(written(&location), r#"a[0]["b.c"].d-e"#);
         assert_eq!(written(&Location::new()), "");
         assert_eq!(child(&item("", 2), "x"), "[2].x");
     }

@@ -61,17 +61,14 @@ pub(crate) fn or(words: &[String]) -> String {
     }
 }
 
-/// `a string or null`
-pub(crate) fn types(kind: &TypeKind) -> String {
+/// Each type with its article.
+pub(crate) fn types(kind: &TypeKind) -> Vec<String> {
     match kind {
-        TypeKind::Single(one) => type_word(*one).to_owned(),
-        TypeKind::Multiple(several) => {
-            let words: Vec<_> = several
-                .iter()
-                .map(|one| type_word(one).to_owned())
-                .collect();
-            or(&words)
-        }
+        TypeKind::Single(one) => vec![type_word(*one).to_owned()],
+        TypeKind::Multiple(several) => several
+            .iter()
+            .map(|one| type_word(one).to_owned())
+            .collect(),
     }
 }
 
