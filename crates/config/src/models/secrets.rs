@@ -1,0 +1,146 @@
+//! The values of keys and headers: named everywhere, handed out only here.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use sortie_protocol::{Candidate, Secrets};
+
+use super::{KeySource, Models, Provider, command};
+use crate::{Environment, Problem};
+
+/// What values are made of: the environment, and what commands have printed so far.
+#[derive(Clone)]
+pub(super) struct Vault {
+    environment: Environment,
+    printed: Arc<Mutex<HashMap<String, String>>>,
+}
+
+impl Vault {
+    pub(super) fn new(environment: Environment) -> Self {
+        Self {
+            environment,
+            printed: Arc::default(),
+        }
+    }
+
+    pub(super) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The value, as far as it is known without running anything.
+    fn known(&self, source: &KeySource) -> Option<String> {
+        match source {
+            KeySource::Variable(name) => self.environment.get(name).map(str::to_owned),
+            KeySource::Literal(value) => Some(value.reveal().to_owned()),
+            KeySource::Command(command) => {
+                let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+                printed.get(command).cloned()
+            }
+        }
+    }
+
+    /// The value of the secret `name`. A command runs once a run.
+    fn value(&self, name: &str, source: &KeySource) -> Result<String, Problem> {
+        if let Some(value) = self.known(source) {
+            return Ok(value);
+        }
+        match source {
+            KeySource::Command(command) => {
+                let value = command::first_line(command, &self.environment).map_err(|fault| {
+                    Problem::error(format!("the command for `{name}` {fault}"))
+                        .help("run the command in a shell to see what it prints")
+                })?;
+                let mut printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+                printed.insert(command.clone(), value.clone());
+                Ok(value)
+            }
+            KeySource::Variable(variable) => {
+                Err(Problem::error(format!("`{variable}` is not set"))
+                    .help(format!("export `{variable}`, or use another model")))
+            }
+            KeySource::Literal(value) => Ok(value.reveal().to_owned()),
+        }
+    }
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Vault")
+    }
+}
+
+pub(super) fn url_name(provider: &Provider) -> String {
+    format!("{}.baseUrl", provider.name)
+}
+
+pub(super) fn key_name(provider: &Provider, source: &KeySource) -> String {
+    match source {
+        KeySource::Variable(name) => name.clone(),
+        KeySource::Command(_) | KeySource::Literal(_) => format!("{}.apiKey", provider.name),
+    }
+}
+
+pub(super) fn header_name(provider: &Provider, header: &str, source: &KeySource) -> String {
+    match source {
+        KeySource::Variable(name) => name.clone(),
+        KeySource::Command(_) | KeySource::Literal(_) => {
+            format!("{}.headers.{header}", provider.name)
+        }
+    }
+}
+
+/// Every value that a provider has, by the name that candidates use.
+fn sources(provider: &Provider) -> impl Iterator<Item = (String, &KeySource)> {
+    let key = provider
+        .key
+        .iter()
+        .map(|source| (key_name(provider, source), source));
+    let headers = provider
+        .headers
+        .iter()
+        .map(|(header, source)| (header_name(provider, header, source), source));
+    key.chain(headers)
+}
+
+impl Models {
+    /// The values that `candidates` name. Commands are run for this, each once a run, for at most 10 seconds.
+    ///
+    /// The problem is a variable that is not set, or a command that fails or prints nothing.
+    pub fn secrets_for(&self, candidates: &[Candidate]) -> Result<Secrets, Problem> {
+        let mut secrets = Secrets::default();
+        let mut wanted: Vec<&str> = candidates.iter().map(|c| c.provider.as_str()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        for provider in wanted.into_iter().filter_map(|name| self.provider(name)) {
+            for (name, source) in sources(provider) {
+                let value = self.vault.value(&name, source)?;
+                secrets.insert(name, value);
+            }
+            if let Some(url) = &provider.url_secret {
+                secrets.insert(url_name(provider), url.reveal());
+            }
+        }
+        Ok(secrets)
+    }
+
+    /// Every value of every provider, whether it is used or not: what must not be stored or shown.
+    ///
+    /// Runs no command; what one printed is among them once [`Self::secrets_for`] has handed it out.
+    pub fn all_secrets(&self) -> Secrets {
+        let mut secrets = Secrets::default();
+        for provider in self.providers() {
+            for (name, source) in sources(provider) {
+                if let Some(value) = self.vault.known(source) {
+                    secrets.insert(name, value);
+                }
+            }
+            if let Some(url) = &provider.url_secret {
+                secrets.insert(url_name(provider), url.reveal());
+            }
+        }
+        secrets
+    }
+}
