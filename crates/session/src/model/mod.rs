@@ -5,6 +5,8 @@
 //! neither retry nor wait: what to do about an error is decided by the loop.
 
 mod error;
+pub(crate) mod genai;
+pub mod script;
 
 use std::{fmt, pin::Pin, time::Duration};
 
@@ -13,6 +15,7 @@ use futures_util::Stream;
 use sortie_protocol::{Candidate, PlannedTool, Record, StopReason, Thought, ToolCall, Usage};
 
 pub use error::ModelError;
+pub use genai::GenaiClient;
 
 /// One request, borrowed from the session that makes it.
 #[derive(Clone, Copy, Debug)]
