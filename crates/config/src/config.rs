@@ -133,7 +133,7 @@ fn read(dir: &Path, owner: Owner, problems: &mut Vec<Problem>) -> Option<Source>
             None
         }
         (Err(problem), Owner::Foreign) => {
-            problems.push(Problem::warning(problem.message()).in_file(dir.join(FILE)));
+            problems.push(problem.into_warning("; it is ignored"));
             None
         }
     }

@@ -56,9 +56,8 @@ impl Node {
             Err(error) => serde_json::from_str::<Value>(text)
                 .map(Self::from)
                 .map_err(|_| {
-                    let at = error.location().map_or(0, |location| offset(&location));
-                    let at = (part.start + at).min(part.end);
-                    Problem::error(error.without_snippet().to_string()).at(source, at..at)
+                    let at = part.start + error_offset(&error, text);
+                    Problem::error(error_message(&error)).at(source, at..at)
                 }),
         }
     }
@@ -173,6 +172,38 @@ fn offset(location: &Location) -> usize {
         .byte_offset()
         .and_then(|at| usize::try_from(at).ok())
         .unwrap_or(0)
+}
+
+/// Where an error is, in bytes. The parser counts lines and characters in an error, and bytes only in a value.
+fn error_offset(error: &serde_saphyr::Error, text: &str) -> usize {
+    let Some(location) = error.location() else {
+        return 0;
+    };
+    let number = |n: u64| usize::try_from(n.saturating_sub(1)).unwrap_or(0);
+    let mut lines = text.split_inclusive('\n');
+    let before: usize = lines
+        .by_ref()
+        .take(number(location.line()))
+        .map(str::len)
+        .sum();
+    let line = lines.next().unwrap_or_default();
+    let within = line
+        .char_indices()
+        .nth(number(location.column()))
+        .map_or(line.len(), |(at, _)| at);
+    before + within
+}
+
+/// What an error says, without the position that the parser adds: it counts from the start of a part.
+fn error_message(error: &serde_saphyr::Error) -> String {
+    let mut message = error.without_snippet().to_string();
+    if let Some(location) = error.location() {
+        let position = format!(" at line {}, column {}", location.line(), location.column());
+        if let Some(bare) = message.strip_suffix(&position) {
+            message.truncate(bare.len());
+        }
+    }
+    message
 }
 
 impl Raw {

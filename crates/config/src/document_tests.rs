@@ -50,6 +50,30 @@ fn duplicate_keys_are_a_problem_at_the_second() {
     assert_eq!(problem.position(), Some((3, 1)));
 }
 
+#[test]
+fn an_error_knows_where_it_is() {
+    let cases = [
+        ("a: 1\nb: [\n", (2, 4)),
+        ("é: 1\nü: \"x\n", (2, 4)),
+        ("a: 1\nb: 2\n c: 3\n", (3, 3)),
+        ("d: Use when: x\n", (1, 12)),
+        ("a: *x\n", (1, 4)),
+    ];
+    for (text, position) in cases {
+        let problem = Node::parse(&Source::new("t.yml", text)).unwrap_err();
+        assert_eq!(problem.position(), Some(position), "{text:?}");
+        assert!(!problem.message().contains(" at line "), "{problem}");
+    }
+}
+
+#[test]
+fn an_error_in_a_part_is_placed_in_the_whole() {
+    let text = "---\na: 1\nb: [\n---\nbody\n";
+    let source = Source::new("t.md", text);
+    let problem = Node::parse_part(&source, 4..text.find("\n---\nbody").unwrap() + 1).unwrap_err();
+    assert_eq!(problem.position(), Some((3, 4)));
+}
+
 proptest! {
     #[test]
     fn json_comes_back(texts in prop::collection::btree_map("[a-z]{1,6}", ".{0,20}", 0..6)) {

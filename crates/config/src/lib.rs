@@ -16,6 +16,8 @@ mod places;
 mod problem;
 mod scripts;
 mod settings;
+#[cfg(test)]
+mod shown;
 
 pub use config::{Config, LoadOptions};
 pub use document::{Kind, Node};

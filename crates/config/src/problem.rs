@@ -11,10 +11,10 @@ use miette::{Diagnostic, LabeledSpan, SourceCode};
 use sortie_protocol::{ProblemRow, Severity};
 
 /// A text that a person wrote, and where it came from. Cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Source(Arc<Inner>);
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 struct Inner {
     path: PathBuf,
     text: String,
@@ -51,6 +51,13 @@ impl Source {
             .count()
             + 1;
         (line as u64, column as u64)
+    }
+}
+
+/// The path alone: a text is long, and may hold a key.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Source").field(&self.path()).finish()
     }
 }
 
@@ -100,6 +107,23 @@ impl Problem {
     pub fn at(mut self, source: &Source, span: Range<usize>) -> Self {
         self.0.path = Some(source.path().to_owned());
         self.0.place = Some((source.clone(), span));
+        self
+    }
+
+    /// The same as a warning, where `so` adds what was done instead.
+    #[must_use]
+    pub(crate) fn into_warning(mut self, so: &str) -> Self {
+        self.0.severity = Severity::Warning;
+        self.0.message.push_str(so);
+        self
+    }
+
+    /// Shows `source` in place of the text it is in, which has the same lines: one without what must not be shown.
+    #[must_use]
+    pub(crate) fn shown_in(mut self, source: &Source) -> Self {
+        if let Some((shown, _)) = &mut self.0.place {
+            *shown = source.clone();
+        }
         self
     }
 

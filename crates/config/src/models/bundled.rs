@@ -3,6 +3,8 @@
 //! People edit `data/models.yml`; `data/models.json` is made from it by a test, and is what is embedded: it is read
 //! ten times faster.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use sortie_protocol::Api;
 
@@ -23,7 +25,7 @@ struct Row {
 
 /// The bundled providers, in the order of the file.
 pub(super) fn providers() -> Vec<Provider> {
-    let rows: Vec<Row> = serde_json::from_str(JSON).unwrap_or_default();
+    let rows: Vec<Row> = serde_json::from_str(JSON).expect("a test reads the same text");
     rows.into_iter()
         .map(|row| Provider {
             name: row.name,
@@ -31,7 +33,7 @@ pub(super) fn providers() -> Vec<Provider> {
             url_secret: None,
             api: row.api,
             key: Some(KeySource::Variable(row.api_key)),
-            headers: std::collections::BTreeMap::new(),
+            headers: BTreeMap::new(),
             models: row.models,
             source: ProviderSource::Bundled,
         })

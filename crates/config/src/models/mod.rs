@@ -2,6 +2,7 @@
 
 mod bundled;
 mod command;
+mod mask;
 mod provider;
 mod read;
 mod row;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use sortie_protocol::Api;
 
-use super::{Hidden, KeySource, Provider, ProviderSource, SCRIPT, row};
+use super::{Hidden, KeySource, Provider, ProviderSource, SCRIPT, mask, row};
 use crate::{
     Node, Problem, Source,
     fields::{Fields, Misfit},
@@ -18,24 +18,29 @@ const PROVIDER_KEYS: &[&str] = &["baseUrl", "apiKey", "api", "headers", "models"
 
 /// Lays what `source` says on `providers`.
 pub(super) fn lay(providers: &mut Vec<Provider>, source: &Source, owner: Owner) -> Vec<Problem> {
+    let parsed = Node::parse(source);
+    let shown = match &parsed {
+        Ok(node) => mask::without_values(source, node),
+        Err(_) => mask::without_any_value(source),
+    };
     let mut file = File {
-        source,
+        source: &shown,
         owner,
         problems: Vec::new(),
     };
-    if let Err(problem) = file.read(providers) {
+    let read = parsed
+        .and_then(|node| file.read(providers, &node))
+        .map_err(|problem| problem.shown_in(&shown));
+    if let Err(problem) = read {
         file.problems.push(match owner {
             Owner::Ours => problem,
-            Owner::Foreign => {
-                Problem::warning(format!("{}; the file is ignored", problem.message()))
-                    .in_file(source.path())
-            }
+            Owner::Foreign => problem.into_warning("; the file is ignored"),
         });
     }
     file.problems
 }
 
-/// One file, and what was wrong in it so far.
+/// One file as it may be shown, and what was wrong in it so far.
 pub(super) struct File<'a> {
     source: &'a Source,
     owner: Owner,
@@ -43,13 +48,12 @@ pub(super) struct File<'a> {
 }
 
 impl File<'_> {
-    fn read(&mut self, providers: &mut Vec<Provider>) -> Result<(), Problem> {
-        let node = Node::parse(self.source)?;
+    fn read(&mut self, providers: &mut Vec<Provider>, node: &Node) -> Result<(), Problem> {
         if node.is_null() {
             return Ok(());
         }
         let source = self.source;
-        let root = Fields::of(&node, "a catalogue").map_err(|misfit| misfit.error(source))?;
+        let root = Fields::of(node, "a catalogue").map_err(|misfit| misfit.error(source))?;
         self.note_unknown(root, &["providers"]);
         let entries = root
             .map("providers", "`providers`")
@@ -96,13 +100,12 @@ impl File<'_> {
         }
 
         let (base_url, url_secret) = match fields.text("baseUrl")? {
-            Some(url) => fields
-                .read(
-                    "baseUrl",
-                    "a URL that starts with `http://` or `https://`",
-                    |_| split_url(url),
-                )?
-                .unwrap_or_default(),
+            // Not shown when it is wrong: a key may be part of it.
+            Some(url) => split_url(url).ok_or_else(|| {
+                let node = fields.get("baseUrl").unwrap_or(value);
+                let message = "`baseUrl` wants a URL that starts with `http://` or `https://`";
+                Misfit::new(message, node)
+            })?,
             None => match known {
                 Some(provider) => (provider.base_url.clone(), provider.url_secret.clone()),
                 None => return Err(Misfit::new(format!("`{name}` says no `baseUrl`"), key)),
@@ -213,7 +216,7 @@ pub(super) fn read_api(node: &Node) -> Option<Api> {
 }
 
 /// A URL without its user, query, and fragment; and the whole of it when it has one of the first two.
-fn split_url(url: &str) -> Option<(String, Option<Hidden>)> {
+pub(super) fn split_url(url: &str) -> Option<(String, Option<Hidden>)> {
     let (scheme, rest) = url.split_once("://")?;
     if !["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) {
         return None;

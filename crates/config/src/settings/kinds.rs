@@ -438,6 +438,7 @@ impl<T: SettingValue> SettingValue for Entries<T> {
         if written.trust() == Trust::Narrow && written.row.project == Project::Fixed {
             return vec![written.ignored()];
         }
+        let before = setting.value.clone();
         let mut problems = Vec::new();
         for (key, value) in entries {
             let Some(name) = key.as_text() else {
@@ -467,7 +468,9 @@ impl<T: SettingValue> SettingValue for Entries<T> {
                 },
             }
         }
-        setting.origin = written.origin.clone();
+        if setting.value != before {
+            setting.origin = written.origin.clone();
+        }
         problems
     }
 }

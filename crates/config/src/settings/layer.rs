@@ -254,10 +254,9 @@ impl<'a> File<'a> {
     fn read(self, problems: &mut Vec<Problem>) -> Vec<Written<'a>> {
         let mut written = Vec::new();
         match Node::parse(self.source) {
-            Err(problem) if self.owner == Owner::Foreign => problems.push(
-                Problem::warning(format!("{}; the file is ignored", problem.message()))
-                    .in_file(self.source.path()),
-            ),
+            Err(problem) if self.owner == Owner::Foreign => {
+                problems.push(problem.into_warning("; the file is ignored"));
+            }
             Err(problem) => problems.push(problem),
             Ok(node) if node.is_null() => {}
             Ok(node) if node.as_map().is_none() => {

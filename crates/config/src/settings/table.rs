@@ -26,6 +26,7 @@ pub(crate) enum Project {
 }
 
 /// One row of the table.
+#[derive(Debug)]
 pub(crate) struct Row {
     /// The dotted name.
     pub(crate) key: &'static str,
