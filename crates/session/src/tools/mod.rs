@@ -3,7 +3,19 @@
 //! A tool gets a call's arguments and a [`ToolContext`], and answers with text for the model. Its failure is an
 //! answer too: nothing a tool does ends the session.
 
-use std::{fmt, path::PathBuf, time::Duration};
+mod arguments;
+mod bash;
+mod blocking;
+mod edit;
+#[cfg(test)]
+mod fixture;
+mod output;
+pub mod process;
+mod read;
+mod todo;
+mod write;
+
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -62,7 +74,7 @@ pub struct ToolContext {
     /// Fires when the session is told to stop.
     pub cancel: CancellationToken,
     /// Where long output goes.
-    pub artifacts: std::sync::Arc<dyn ArtifactSink>,
+    pub artifacts: Arc<dyn ArtifactSink>,
 }
 
 impl fmt::Debug for ToolContext {
@@ -79,4 +91,17 @@ impl fmt::Debug for ToolContext {
 pub trait Tool: fmt::Debug + Send + Sync {
     /// Carries out one call.
     async fn run(&self, args: &Value, context: &ToolContext) -> ToolAnswer;
+}
+
+/// A new instance of the tool `name`, or `None` when this module has none by that name. A tool may keep something from
+/// call to call, so a session makes each of its tools once.
+pub fn local_tool(name: &str) -> Option<Arc<dyn Tool>> {
+    match name {
+        "read" => Some(Arc::new(read::Read)),
+        "write" => Some(Arc::new(write::Write)),
+        "edit" => Some(Arc::new(edit::Edit)),
+        "bash" => Some(Arc::new(bash::Bash)),
+        "todo" => Some(Arc::<todo::Todo>::default()),
+        _ => None,
+    }
 }
