@@ -11,6 +11,8 @@ pub(super) struct Board {
     places: HashMap<TaskId, usize>,
     /// When the newest event happened, in milliseconds since the run started.
     pub(super) now_ms: u64,
+    /// What is said about the run as a whole.
+    pub(super) note: Option<String>,
 }
 
 /// One task.

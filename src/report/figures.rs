@@ -21,13 +21,15 @@ fn grouped(n: u64) -> String {
 
 /// A length of time: `0.3 s`, `2 min 05 s`, `1 h 02 min`.
 pub(super) fn duration(ms: u64) -> String {
-    // Rounded, but not up to a minute, which is written differently.
-    let tenths = (ms.saturating_add(50) / 100).min(599);
     let seconds = ms / 1000;
-    match seconds {
-        0..60 => format!("{}.{} s", tenths / 10, tenths % 10),
-        0..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    if seconds < 60 {
+        // Rounded, but not up to a minute, which is written differently.
+        let tenths = (ms.saturating_add(50) / 100).min(599);
+        format!("{}.{} s", tenths / 10, tenths % 10)
+    } else if seconds < 3600 {
+        format!("{} min {:02} s", seconds / 60, seconds % 60)
+    } else {
+        format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60)
     }
 }
 

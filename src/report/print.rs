@@ -22,10 +22,22 @@ pub(crate) fn err(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Writes `text` to stdout in a thread of its own, so that a stopped reader does not keep Ctrl-C from being heard.
-pub(crate) fn out_in_background(text: String) -> oneshot::Receiver<io::Result<()>> {
+/// What is left to say when a run is over.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// For stdout: the result.
+    pub(crate) out: String,
+    /// For stderr: what else a person wants to know.
+    pub(crate) err: String,
+}
+
+/// Writes from a thread of its own, so that a reader who has stopped reading does not keep Ctrl-C from being heard.
+pub(crate) fn in_background(shown: Shown) -> oneshot::Receiver<io::Result<()>> {
     let (written, done) = oneshot::channel();
-    thread::spawn(move || written.send(out(&text)));
+    thread::spawn(move || {
+        err(&shown.err);
+        written.send(out(&shown.out))
+    });
     done
 }
 

@@ -5,7 +5,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError},
     },
     thread,
@@ -13,7 +13,7 @@ use std::{
 };
 
 use console::Style;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sortie_protocol::{OutcomeKind, RunEvent};
 
 use super::{
@@ -77,7 +77,7 @@ impl Progress {
 
     /// Takes one event in. Never waits for the terminal.
     pub(crate) fn apply(&self, event: &RunEvent) {
-        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut board = self.lock();
         board.apply(event);
         if let Some(log) = &self.log
             && let Some(line) = lines::line(event, &board)
@@ -85,6 +85,20 @@ impl Progress {
         {
             tracing::debug!(line, "stderr is too slow for progress");
         }
+    }
+
+    /// Says something about the whole run.
+    pub(crate) fn note(&self, text: &str) {
+        match &self.log {
+            Some(log) => {
+                let _ = log.try_send(text.to_owned());
+            }
+            None => self.lock().note = Some(text.to_owned()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes the picture, or ends the log. A terminal that does not answer is left alone after half a second.
@@ -97,39 +111,27 @@ impl Progress {
 
 /// Draws until `stop` hangs up.
 fn draw(board: &Mutex<Board>, stop: &Receiver<()>, look: Look) {
-    let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
-    let mut lines: Vec<ProgressBar> = Vec::new();
+    let style = ProgressStyle::with_template("{msg}");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+    // One bar of many lines: one for each line would redraw all of them at each change of one.
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
     let started = Instant::now();
     while let Err(RecvTimeoutError::Timeout) = stop.recv_timeout(REDRAW) {
         let now_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let room = console::Term::stderr()
-            .size_checked()
-            .map_or(10, |(rows, _)| usize::from(rows).saturating_sub(3))
-            .clamp(1, 40);
-        // The lock is not held while the terminal is written to.
+        let (rows, columns) = console::Term::stderr().size_checked().unwrap_or((24, 80));
+        let room = usize::from(rows).saturating_sub(3).clamp(1, 40);
+        // The lock is let go before the terminal is written to.
         let picture = {
             let board = board.lock().unwrap_or_else(PoisonError::into_inner);
             picture(&board, now_ms.max(board.now_ms), room, look)
         };
-        for (at, text) in picture.iter().enumerate() {
-            if at == lines.len() {
-                lines.push(bars.add(line()));
-            }
-            lines[at].set_message(text.clone());
-            lines[at].tick();
-        }
-        for spare in lines.drain(picture.len()..) {
-            bars.remove(&spare);
-        }
+        let width = usize::from(columns).saturating_sub(1);
+        let lines = picture
+            .iter()
+            .map(|line| console::truncate_str(line, width, "…"));
+        bar.set_message(lines.collect::<Vec<_>>().join("\n"));
     }
-    let _ = bars.clear();
-}
-
-/// A line that is nothing but its text, cut at the terminal's edge.
-fn line() -> ProgressBar {
-    let style = ProgressStyle::with_template("{wide_msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner());
-    ProgressBar::new_spinner().with_style(style)
+    bar.finish_and_clear();
 }
 
 /// The lines of one picture: the tasks that fit into `room`, then the totals.
@@ -155,7 +157,7 @@ fn picture(board: &Board, now_ms: u64, room: usize, look: Look) -> Vec<String> {
             let pad = |text: String, width| {
                 console::pad_str(&text, width, console::Alignment::Left, None).into_owned()
             };
-            format!(
+            let line = format!(
                 "{} {} {} {} {}  {}",
                 pad(self::id(row), id),
                 style.apply_to(format!("{:10}", row.state.as_str())),
@@ -163,7 +165,8 @@ fn picture(board: &Board, now_ms: u64, room: usize, look: Look) -> Vec<String> {
                 pad(self::model(row), model),
                 figures.join(" "),
                 look.style().dim().apply_to(on_one_line(&row.activity, 60)),
-            )
+            );
+            line.trim_end().to_owned()
         })
         .collect();
     let totals = board.totals();
@@ -176,6 +179,7 @@ fn picture(board: &Board, now_ms: u64, room: usize, look: Look) -> Vec<String> {
     parts.extend(totals.cost.map(money));
     parts.push(clock(now_ms));
     lines.push(parts.join(", "));
+    lines.extend(board.note.clone());
     lines
 }
 
@@ -217,10 +221,10 @@ mod tests {
         }
         let lines = picture(&board, 63_000, 10, Look::PLAIN);
         insta::assert_snapshot!(lines.join("\n"), @"
-        Map    completed  scout local/small 2 req 1250 tok $0.0016 0:02  
+        Map    completed  scout local/small 2 req 1250 tok $0.0016 0:02
         Split  waiting    task  local/small 1 req 800 tok $0.0005 1:02  waiting for its tasks
           Left running    sonic local/small 1 req 0 tok 1:00  thinking
-        Port   queued     task  local/small 0 req 0 tok 0:00  
+        Port   queued     task  local/small 0 req 0 tok 0:00
         1/4 over, 2 working, 1 queued, 2,050 tokens, $0.0021, 1:03
         ");
     }

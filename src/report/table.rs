@@ -2,6 +2,8 @@
 
 use console::{Alignment, measure_text_width, pad_str};
 
+use super::Look;
+
 /// Lines of the same columns.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -46,11 +48,17 @@ impl Table {
             .collect()
     }
 
-    /// The table as text, each line cut at `width` columns.
-    pub(crate) fn text(&self, width: usize) -> String {
+    /// The table as text. Lines are cut at the edge of a terminal, and are whole for a pipe.
+    pub(crate) fn text(&self, look: Look) -> String {
         self.lines()
-            .iter()
-            .map(|line| console::truncate_str(line, width, "…").into_owned() + "\n")
+            .into_iter()
+            .map(|line| {
+                if look.terminal {
+                    console::truncate_str(&line, look.width, "…").into_owned() + "\n"
+                } else {
+                    line + "\n"
+                }
+            })
             .collect()
     }
 }
@@ -68,7 +76,12 @@ mod tests {
             "looks around".into(),
         ]);
         table.push(vec!["数える".into(), "project".into()]);
-        insta::assert_snapshot!(table.text(24), @"
+        let look = Look {
+            terminal: true,
+            width: 24,
+            ..Look::PLAIN
+        };
+        insta::assert_snapshot!(table.text(look), @"
         NAME    SOURCE   WHAT I…
         scout   bundled  looks …
         数える  project

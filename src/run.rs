@@ -1,0 +1,58 @@
+//! `sortie run`: a batch of tasks, side by side, and what became of each.
+
+use sortie_config::Problem;
+use sortie_executor::{Door, RunOptions, read_batch};
+use sortie_protocol::RunResult;
+
+use crate::{
+    answer,
+    cli::{RunArgs, Show},
+    exit::Exit,
+    inputs,
+    report::{Look, print::Shown, summary::summary},
+    watch::{self, Order},
+};
+
+/// Runs a batch.
+pub(crate) fn run(args: &RunArgs) -> Exit {
+    let show = Show::from(args.show);
+    let result = watch::as_root()
+        .map_err(|problem| vec![problem])
+        .and_then(|()| order(args))
+        .and_then(|order| watch::carry_out(order, show, present));
+    result.unwrap_or_else(|problems| answer::nothing_ran(&problems, show))
+}
+
+/// What was asked for. The faults of the settings and of the batch are found together.
+fn order(args: &RunArgs) -> Result<Order, Vec<Problem>> {
+    let config = inputs::load_config(&args.how, false);
+    let batch = inputs::read_batch_file(&args.file)
+        .map_err(|problem| vec![problem])
+        .and_then(|file| Ok((read_batch(&file.source, Door::CommandLine)?, file.beside)));
+    let (config, (batch, beside)) = match (config, batch) {
+        (Ok(config), Ok(batch)) => (config, batch),
+        (Err(mut problems), Err(more)) => {
+            problems.extend(more);
+            return Err(problems);
+        }
+        (Err(problems), Ok(_)) | (Ok(_), Err(problems)) => return Err(problems),
+    };
+    Ok(Order {
+        config,
+        batch,
+        options: RunOptions {
+            run_dir: args.how.run_dir.clone(),
+            model: args.how.model.clone(),
+            mode: args.how.mode(),
+            max_concurrency: args.how.max_concurrency,
+            beside,
+        },
+    })
+}
+
+fn present(result: &RunResult, elapsed_ms: u64) -> Shown {
+    Shown {
+        out: summary(result, Some(elapsed_ms), Look::stdout()),
+        ..Shown::default()
+    }
+}

@@ -1,0 +1,163 @@
+//! One run, from its start to its exit: events are shown, signals are heard, and the result is printed.
+
+use std::time::Instant;
+
+use sortie_config::{Config, Problem};
+use sortie_executor::{Run, RunOptions};
+use sortie_protocol::{Batch, RunEvent, RunResult};
+
+use crate::{
+    answer,
+    cli::Show,
+    exit::Exit,
+    report::{
+        Look,
+        events::Lines,
+        print::{self, Shown},
+        progress::Progress,
+    },
+    signals::{Effect, Interruption, Signals},
+};
+
+/// A run that can be started.
+#[derive(Debug)]
+pub(crate) struct Order {
+    /// The settings.
+    pub(crate) config: Config,
+    /// The tasks.
+    pub(crate) batch: Batch,
+    /// What the command line says.
+    pub(crate) options: RunOptions,
+}
+
+/// Makes this process the root of a run. Called first: before it holds a key, and before any thread.
+pub(crate) fn as_root() -> Result<(), Problem> {
+    sortie_executor::become_root()
+        .map_err(|error| Problem::error(format!("this process cannot hold a run: {error}")))
+}
+
+/// Runs `order` and shows it. `present` makes the text of its result from that and from how many milliseconds it took.
+///
+/// The problems say why nothing was started.
+pub(crate) fn carry_out(
+    order: Order,
+    show: Show,
+    present: impl FnOnce(&RunResult, u64) -> Shown,
+) -> Result<Exit, Vec<Problem>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| no_runtime(&error))?;
+    let exit = runtime.block_on(watch(order, show, present));
+    // A thread that still writes to a stopped terminal is left behind.
+    runtime.shutdown_background();
+    exit
+}
+
+fn no_runtime(error: &std::io::Error) -> Vec<Problem> {
+    vec![Problem::error(format!("no event loop: {error}"))]
+}
+
+async fn watch(
+    order: Order,
+    show: Show,
+    present: impl FnOnce(&RunResult, u64) -> Shown,
+) -> Result<Exit, Vec<Problem>> {
+    let started = Instant::now();
+    let mut signals = Signals::listen().map_err(|error| no_runtime(&error))?;
+    let mut interruption = Interruption::default();
+    let mut run = Run::start(order.config, order.batch, order.options).await?;
+    let mut events = run.events();
+    let stopper = run.stopper();
+    let audience = Audience::start(show);
+    let mut finish = std::pin::pin!(run.finish());
+    let result = loop {
+        tokio::select! {
+            heard = signals.next() => match interruption.hear(heard) {
+                Effect::Ask => {
+                    audience.note("stopping: the tasks are asked to report; once more ends them at once");
+                    stopper.ask();
+                }
+                Effect::Kill => {
+                    audience.note("ending every task");
+                    stopper.kill();
+                }
+            },
+            Some(event) = events.recv() => audience.apply(&event),
+            result = &mut finish => break result,
+        }
+    };
+    while let Ok(event) = events.try_recv() {
+        audience.apply(&event);
+    }
+    let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    // The run is over and stored. A reader that does not read must not keep a signal from ending the program.
+    let written = tokio::select! {
+        written = tell(audience, &result, || present(&result, elapsed_ms)) => written,
+        heard = signals.next() => {
+            interruption.hear(heard);
+            Exit::Done
+        }
+    };
+    Ok(interruption.exit().unwrap_or(match Exit::of_run(&result) {
+        Exit::Done => written,
+        exit => exit,
+    }))
+}
+
+/// Whoever watches the run.
+#[derive(Debug)]
+enum Audience {
+    /// A person, on stderr; the result follows on stdout, as text or as JSON.
+    Person(Progress, Show),
+    /// A program, on stdout.
+    Program(Lines),
+}
+
+impl Audience {
+    fn start(show: Show) -> Self {
+        match show {
+            Show::Events => Self::Program(Lines::start()),
+            Show::Text | Show::Json => Self::Person(Progress::start(Look::stderr()), show),
+        }
+    }
+
+    fn apply(&self, event: &RunEvent) {
+        match self {
+            Self::Person(progress, _) => progress.apply(event),
+            Self::Program(lines) => lines.apply(event),
+        }
+    }
+
+    fn note(&self, text: &str) {
+        if let Self::Person(progress, _) = self {
+            progress.note(text);
+        }
+    }
+}
+
+/// Ends the progress and prints the result.
+async fn tell(audience: Audience, result: &RunResult, present: impl FnOnce() -> Shown) -> Exit {
+    let done = match audience {
+        Audience::Program(lines) => lines.finish(),
+        Audience::Person(progress, show) => {
+            progress.finish();
+            let shown = if show == Show::Json {
+                match answer::json(result) {
+                    Ok(out) => Shown {
+                        out,
+                        ..Shown::default()
+                    },
+                    Err(error) => return answer::written(Err(error.into())),
+                }
+            } else {
+                present()
+            };
+            print::in_background(shown)
+        }
+    };
+    match done.await {
+        Ok(written) => answer::written(written),
+        Err(_) => answer::written(Err(std::io::Error::other("the writer stopped"))),
+    }
+}
