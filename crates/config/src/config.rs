@@ -110,9 +110,10 @@ fn neighbours(places: &Places, problems: &mut Vec<Problem>) -> Vec<(Source, Trus
         .filter(|dir| **dir != places.user_dir)
         .map(|dir| (dir, Trust::Full, Owner::Foreign));
     let projects = places.project_dirs.iter().map(|dir| {
-        let owner = match dir.ends_with(OWN_DIR) {
-            true => Owner::Ours,
-            false => Owner::Foreign,
+        let owner = if dir.ends_with(OWN_DIR) {
+            Owner::Ours
+        } else {
+            Owner::Foreign
         };
         (dir, Trust::Narrow, owner)
     });

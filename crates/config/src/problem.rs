@@ -102,6 +102,13 @@ impl Problem {
         }))
     }
 
+    /// Says what it is about, in front of the message: which of several tasks, for one.
+    #[must_use]
+    pub fn about(mut self, subject: &str) -> Self {
+        self.0.message = format!("{subject}: {}", self.0.message);
+        self
+    }
+
     /// Says where in `source` it is.
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>) -> Self {

@@ -51,9 +51,10 @@ impl Models {
         let mut providers = bundled::providers();
         let mut problems = Vec::new();
         for dir in places.user_dirs.iter().rev() {
-            let owner = match *dir == places.user_dir {
-                true => Owner::Ours,
-                false => Owner::Foreign,
+            let owner = if *dir == places.user_dir {
+                Owner::Ours
+            } else {
+                Owner::Foreign
             };
             match open(dir.join(FILE)) {
                 Ok(Some(source)) => {

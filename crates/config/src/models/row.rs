@@ -116,23 +116,20 @@ fn think(
         }
         (None, _) => {}
     }
-    if let Some(default) = model.default_effort
-        && !model.efforts.contains(&default)
-    {
-        // Said by this row, or by the known one whose levels this row replaced.
-        return match fields
-            .get("thinking")
-            .and_then(|node| node.get("defaultLevel"))
-        {
-            Some(node) => Err(Misfit::new(
-                format!("`defaultLevel` is `{default}`, which is not among its efforts"),
-                node,
-            )),
-            None => {
-                model.default_effort = None;
-                Ok(())
+    match model.default_effort {
+        Some(default) if !model.efforts.contains(&default) => {
+            let said = fields
+                .get("thinking")
+                .and_then(|node| node.get("defaultLevel"));
+            if let Some(node) = said {
+                let message =
+                    format!("`defaultLevel` is `{default}`, which is not among its efforts");
+                return Err(Misfit::new(message, node));
             }
-        };
+            // It was the default among levels that this row has replaced.
+            model.default_effort = None;
+        }
+        _ => {}
     }
     Ok(())
 }

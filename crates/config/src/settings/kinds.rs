@@ -1,40 +1,12 @@
-//! The kinds of settings that there are.
+//! Settings that are switches, words, paths, and lists.
 
-use std::{
-    collections::BTreeMap,
-    num::{NonZeroU32, NonZeroU64},
-    ops::Deref,
-    path::PathBuf,
-};
+use std::{ops::Deref, path::PathBuf};
 
 use serde_json::{Value, json};
 use sortie_protocol::{Effort, Thinking};
 
-use super::{
-    Depth, Limit, Setting,
-    layer::{Trust, Written},
-    table::Project,
-    value::{SettingValue, Shape},
-};
-use crate::{Kind, Node, Problem, places::OWN_DIR};
-
-/// Named values, each with its own origin: layers add to them name by name.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Entries<T>(BTreeMap<String, Setting<T>>);
-
-impl<T> Default for Entries<T> {
-    fn default() -> Self {
-        Self(BTreeMap::new())
-    }
-}
-
-impl<T> Deref for Entries<T> {
-    type Target = BTreeMap<String, Setting<T>>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+use super::value::SettingValue;
+use crate::{Kind, Node, places::OWN_DIR};
 
 /// Names of folders: plain names, without a path in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,131 +61,8 @@ impl SettingValue for bool {
     }
 }
 
-/// A whole number as it is written: without quotes, a sign, or a fraction.
-fn whole(node: &Node) -> Result<u64, &Node> {
-    match &node.kind {
-        Kind::Number(number, _) => number.as_u64().ok_or(node),
-        _ => Err(node),
-    }
-}
-
-macro_rules! whole_numbers {
-    ($($type:ty, $noun:literal, $least:literal, $make:expr, $value:expr;)+) => {$(
-        impl SettingValue for $type {
-            const NOUN: &'static str = $noun;
-
-            fn read(node: &Node) -> Result<Self, &Node> {
-                whole(node).ok().and_then($make).ok_or(node)
-            }
-
-            fn narrow(&self, wanted: Self) -> Option<Self> {
-                (wanted <= *self).then_some(wanted)
-            }
-
-            fn schema() -> Value {
-                json!({"type": "integer", "minimum": $least})
-            }
-
-            fn to_json(&self) -> Value {
-                let value: fn(&Self) -> _ = $value;
-                Value::from(value(self))
-            }
-        }
-    )+};
-}
-
-whole_numbers! {
-    u32, "a whole number, 0 or more", 0, |n| u32::try_from(n).ok(), |n| *n;
-    u64, "a whole number, 0 or more", 0, Some, |n| *n;
-    NonZeroU32, "a whole number, 1 or more", 1, |n| u32::try_from(n).ok().and_then(NonZeroU32::new), |n| n.get();
-    NonZeroU64, "a whole number, 1 or more", 1, NonZeroU64::new, |n| n.get();
-}
-
-/// Whether `wanted` is no more than `now`, where `None` is no limit.
-fn at_most<N: PartialOrd>(wanted: Option<N>, now: Option<N>) -> bool {
-    match (wanted, now) {
-        (_, None) => true,
-        (None, Some(_)) => false,
-        (Some(wanted), Some(now)) => wanted <= now,
-    }
-}
-
-impl SettingValue for Limit<u64> {
-    const NOUN: &'static str = "a whole number, 0 or more";
-
-    fn read(node: &Node) -> Result<Self, &Node> {
-        whole(node).map(|limit| Self((limit != 0).then_some(limit)))
-    }
-
-    fn narrow(&self, wanted: Self) -> Option<Self> {
-        at_most(wanted.0, self.0).then_some(wanted)
-    }
-
-    fn schema() -> Value {
-        json!({"type": "integer", "minimum": 0})
-    }
-
-    fn to_json(&self) -> Value {
-        self.or_zero().into()
-    }
-}
-
-impl SettingValue for Limit<f64> {
-    const NOUN: &'static str = "a number, 0 or more";
-
-    fn read(node: &Node) -> Result<Self, &Node> {
-        match &node.kind {
-            Kind::Number(number, _) => number
-                .as_f64()
-                .filter(|limit| *limit >= 0.0)
-                .map(|limit| Self((limit > 0.0).then_some(limit)))
-                .ok_or(node),
-            _ => Err(node),
-        }
-    }
-
-    fn narrow(&self, wanted: Self) -> Option<Self> {
-        at_most(wanted.0, self.0).then_some(wanted)
-    }
-
-    fn schema() -> Value {
-        json!({"type": "number", "minimum": 0})
-    }
-
-    fn to_json(&self) -> Value {
-        self.or_zero().into()
-    }
-}
-
-impl SettingValue for Depth {
-    const NOUN: &'static str = "a whole number";
-
-    fn read(node: &Node) -> Result<Self, &Node> {
-        let Kind::Number(number, _) = &node.kind else {
-            return Err(node);
-        };
-        match number.as_i64().map(u32::try_from) {
-            Some(Ok(depth)) => Ok(Self(Some(depth))),
-            Some(Err(_)) if number.as_i64() < Some(0) => Ok(Self(None)),
-            _ => Err(node),
-        }
-    }
-
-    fn narrow(&self, wanted: Self) -> Option<Self> {
-        at_most(wanted.0, self.0).then_some(wanted)
-    }
-
-    fn schema() -> Value {
-        json!({"type": "integer"})
-    }
-
-    fn to_json(&self) -> Value {
-        self.0.map_or(json!(-1), Value::from)
-    }
-}
-
 /// One of a few words, low to high.
-fn word<'a, T>(node: &'a Node, read: impl Fn(&str) -> Option<T>) -> Result<T, &'a Node> {
+fn word<T>(node: &Node, read: impl Fn(&str) -> Option<T>) -> Result<T, &Node> {
     node.as_text().and_then(read).ok_or(node)
 }
 
@@ -402,75 +251,5 @@ impl SettingValue for FolderNames {
 
     fn parse_variable(text: &str) -> Node {
         Vec::<String>::parse_variable(text)
-    }
-}
-
-impl<T: SettingValue> SettingValue for Entries<T> {
-    const NOUN: &'static str = "a map";
-    const NARROWING: &'static str = T::NARROWING;
-    const SHAPE: Shape = Shape::Keyed;
-
-    /// Reads the names alone: origins differ from entry to entry, and [`Self::lay`] gives them.
-    fn read(node: &Node) -> Result<Self, &Node> {
-        node.as_map().map(|_| Self::default()).ok_or(node)
-    }
-
-    fn narrow(&self, _: Self) -> Option<Self> {
-        None
-    }
-
-    fn schema() -> Value {
-        json!({"type": "object", "additionalProperties": T::schema()})
-    }
-
-    fn to_json(&self) -> Value {
-        self.iter()
-            .map(|(name, setting)| (name.clone(), setting.value.to_json()))
-            .collect::<serde_json::Map<_, _>>()
-            .into()
-    }
-
-    fn lay(setting: &mut Setting<Self>, written: &Written<'_>) -> Vec<Problem> {
-        let node = written.node::<Self>();
-        let Some(entries) = node.as_map() else {
-            return vec![written.misfit(Self::NOUN, &node)];
-        };
-        if written.trust() == Trust::Narrow && written.row.project == Project::Fixed {
-            return vec![written.ignored()];
-        }
-        let before = setting.value.clone();
-        let mut problems = Vec::new();
-        for (key, value) in entries {
-            let Some(name) = key.as_text() else {
-                problems.push(written.misfit("names as keys", key));
-                continue;
-            };
-            let entry = written.entry(name, value);
-            if value.is_null() {
-                match entry.trust() {
-                    Trust::Full => drop(setting.value.0.remove(name)),
-                    Trust::Narrow => problems.push(entry.ignored()),
-                }
-                continue;
-            }
-            match setting.value.0.get_mut(name) {
-                Some(old) => problems.extend(T::lay(old, &entry)),
-                None => match T::read(value) {
-                    // A limit where there was none is narrower.
-                    Ok(value) => {
-                        let origin = entry.origin.clone();
-                        setting
-                            .value
-                            .0
-                            .insert(name.to_owned(), Setting { value, origin });
-                    }
-                    Err(misfit) => problems.push(entry.misfit(T::NOUN, misfit)),
-                },
-            }
-        }
-        if setting.value != before {
-            setting.origin = written.origin.clone();
-        }
-        problems
     }
 }

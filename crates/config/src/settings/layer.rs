@@ -306,8 +306,7 @@ impl<'a> File<'a> {
                 }
             } else if self.owner == Owner::Ours {
                 let problem = Problem::warning(format!("`{name}` is no setting"));
-                let known = ROWS.iter().map(|row| row.key);
-                let problem = match meant(&name, known) {
+                let problem = match meant(&name) {
                     Some(meant) => problem.help(format!("did you mean `{meant}`?")),
                     None => problem.help("the names are listed in `docs/settings.md`"),
                 };
@@ -355,12 +354,12 @@ fn keyed(name: &str) -> Option<(&'static Row, &str)> {
         })
 }
 
-/// The key nearest to `name`: as a whole, or in its last part within the same or any group.
-fn meant<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
-    let last = |key: &'k str| key.rsplit('.').next().unwrap_or(key);
-    nearest(name, known.clone()).or_else(|| {
-        let wanted = name.rsplit('.').next()?;
-        let part = nearest(wanted, known.clone().map(last))?;
-        known.clone().find(|key| last(key) == part)
+/// The key nearest to `name`: as a whole, or by its last part alone.
+fn meant(name: &str) -> Option<&'static str> {
+    let last = |key: &'static str| key.rsplit('.').next().unwrap_or(key);
+    let keys = || ROWS.iter().map(|row| row.key);
+    nearest(name, keys()).or_else(|| {
+        let part = nearest(name.rsplit('.').next()?, keys().map(last))?;
+        keys().find(|key| last(key) == part)
     })
 }

@@ -4,21 +4,27 @@
 //! `--config`, `SORTIE_*` variables, and flags.
 
 mod describe;
+mod entries;
 mod kinds;
 mod layer;
 mod limit;
+mod numbers;
 mod origin;
 mod table;
 mod value;
 
 pub use describe::{settings_markdown, settings_schema};
-pub use kinds::{Entries, FolderNames, StoreSync};
+pub use entries::Entries;
+pub use kinds::{FolderNames, StoreSync};
 pub use layer::Flag;
 pub(crate) use layer::{Layer, Owner, Trust, resolve};
 pub use limit::{Depth, Limit};
 pub use origin::{Origin, Setting};
 pub use table::Settings;
 
+#[cfg(test)]
+#[path = "narrowing_tests.rs"]
+mod narrowing_tests;
 #[cfg(test)]
 #[path = "settings_tests.rs"]
 mod tests;

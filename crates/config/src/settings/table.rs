@@ -10,7 +10,8 @@ use sortie_protocol::{Effort, Thinking};
 
 use super::{
     Depth, Limit, Origin, Setting,
-    kinds::{Entries, FolderNames, StoreSync},
+    entries::Entries,
+    kinds::{FolderNames, StoreSync},
     layer::Written,
     value::{SettingValue, Shape},
 };
