@@ -6,12 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use sortie_config::{Places, Problem, nearest};
+use sortie_config::{Places, Problem, Source, nearest};
 use sortie_prompts::agents;
 use sortie_protocol::AgentSource;
 
 use crate::{
     definition::AgentDefinition,
+    header,
     walk::{self, Found},
 };
 
@@ -39,6 +40,8 @@ pub struct Shadowed {
 struct Invalid {
     name: String,
     problem: Problem,
+    /// The problem, for somebody who asked for that name.
+    refusal: Problem,
 }
 
 /// The answer to a name. Names are compared exactly.
@@ -46,7 +49,7 @@ struct Invalid {
 pub enum Lookup<'a> {
     /// There is such an agent.
     Found(&'a Arc<AgentDefinition>),
-    /// There is a file for it, and this is wrong with it.
+    /// There is a file for it, and this is wrong with it. Says that the agent exists, why it is invalid, and where.
     Invalid(&'a Problem),
     /// There is none.
     Unknown {
@@ -109,7 +112,7 @@ impl Catalog {
             return Lookup::Found(&self.agents[at]);
         }
         if let Some(invalid) = self.invalid.iter().find(|invalid| invalid.name == name) {
-            return Lookup::Invalid(&invalid.problem);
+            return Lookup::Invalid(&invalid.refusal);
         }
         let names: Vec<&str> = self
             .agents
@@ -156,8 +159,19 @@ impl Catalog {
                 .to_string_lossy()
                 .into_owned()
         };
+        let name = AgentDefinition::intended_name(text).unwrap_or_else(stem);
+        let message = format!("`{name}` exists but is invalid: {}", problem.message());
+        let file = Source::new(path, header::plain(text));
+        let at = problem.position().map_or(0, |(line, column)| {
+            header::offset(file.text(), line, column)
+        });
+        let mut refusal = Problem::error(message).at(&file, at..at);
+        if let Some(help) = problem.advice() {
+            refusal = refusal.help(help);
+        }
         self.invalid.push(Invalid {
-            name: AgentDefinition::intended_name(text).unwrap_or_else(stem),
+            name,
+            refusal,
             problem: problem.clone(),
         });
         self.problems.push(problem);

@@ -176,8 +176,8 @@ fn a_bad_file_is_a_problem_beside_the_good_ones() {
         Lookup::Invalid(problem) => disk.shown(problem),
         other => panic!("{other:?}"),
     };
-    insta::assert_snapshot!(invalid("poet"), @"project/.sortie/agents/verse.md:4: simple key expected ':'");
-    insta::assert_snapshot!(invalid("shift"), @"project/.sortie/agents/shift.md:1: `name` is missing (add a line `name: ...` to the header)");
+    insta::assert_snapshot!(invalid("poet"), @"project/.sortie/agents/verse.md:4: `poet` exists but is invalid: simple key expected ':'");
+    insta::assert_snapshot!(invalid("shift"), @"project/.sortie/agents/shift.md:1: `shift` exists but is invalid: `name` is missing (add a line `name: ...` to the header)");
 
     // The bundled agent is still there, and says what happened.
     let Lookup::Found(scout) = catalog.find("scout") else {

@@ -55,6 +55,18 @@ pub(crate) fn split(source: &Source) -> Result<Parts, Problem> {
         .help("end it with a line of exactly `---`, and put the instructions below it"))
 }
 
+/// The byte at a line and a column, both from 1.
+pub(crate) fn offset(text: &str, line: u64, column: u64) -> usize {
+    let skip = |n: u64| usize::try_from(n.saturating_sub(1)).unwrap_or(usize::MAX);
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(skip(line))
+        .map(str::len)
+        .sum();
+    let columns = text[start..].chars().take(skip(column));
+    start + columns.map(char::len_utf8).sum::<usize>()
+}
+
 fn no_header(source: &Source, first: Span) -> Problem {
     let end = first.start + source.text()[first.clone()].trim_end().len();
     Problem::error("there is no header")

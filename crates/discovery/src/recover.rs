@@ -6,7 +6,10 @@
 
 use sortie_config::{Node, Problem, Source};
 
-use crate::definition::{Field, Span};
+use crate::{
+    definition::{Field, Span},
+    header,
+};
 
 /// Keys that hold one line of text.
 const TEXT_KEYS: [&str; 10] = [
@@ -86,10 +89,10 @@ pub(crate) fn parse(source: &Source, span: Span) -> Result<Header, Problem> {
 fn located(fault: &Problem, source: &Source, start: usize) -> Problem {
     let Some((message, line, column)) = position(fault.message()) else {
         let (line, column) = fault.position().unwrap_or((1, 1));
-        let at = offset(source.text(), 0, line, column);
+        let at = header::offset(source.text(), line, column);
         return worded(fault.message()).at(source, at..at);
     };
-    let at = offset(source.text(), start, line, column);
+    let at = start + header::offset(&source.text()[start..], line, column);
     worded(message).at(source, at..at)
 }
 
@@ -111,19 +114,6 @@ fn position(message: &str) -> Option<(&str, u64, u64)> {
     let (message, place) = message.rsplit_once(" at line ")?;
     let (line, column) = place.split_once(", column ")?;
     Some((message, line.parse().ok()?, column.parse().ok()?))
-}
-
-/// The byte at a line and a column, both from 1, of the text from `start` on.
-fn offset(text: &str, start: usize, line: u64, column: u64) -> usize {
-    let skip = |n: u64| usize::try_from(n.saturating_sub(1)).unwrap_or(0);
-    let lines: usize = text[start..]
-        .split_inclusive('\n')
-        .take(skip(line))
-        .map(str::len)
-        .sum();
-    let rest = &text[start + lines..];
-    let columns: usize = rest.chars().take(skip(column)).map(char::len_utf8).sum();
-    start + lines + columns
 }
 
 /// Lines `key: text` whose text YAML cannot read and whose meaning is plain all the same.

@@ -1,0 +1,143 @@
+//! Finding a model in the catalogue.
+
+use sortie_config::{Available, Model, Models, Provider, nearest};
+use sortie_protocol::{Api, EffortWord};
+
+use crate::{agent::quoted, family};
+
+/// The prefix of scripts: `script/NAME`.
+pub(crate) const SCRIPT: &str = "script/";
+
+/// The APIs that a child can speak yet, beside scripts.
+const BUILT: [Api; 1] = [Api::OpenaiCompletions];
+
+/// What a name led to.
+#[derive(Debug)]
+pub(crate) enum Found<'a> {
+    /// One model, and the level at the end of the name.
+    One {
+        provider: &'a Provider,
+        model: &'a Model,
+        level: Option<EffortWord>,
+    },
+    /// Nothing that could be used; the reason is a fragment.
+    None(String),
+    /// Several; a person has to choose. The candidates, as a message lists them.
+    Ambiguous(String),
+}
+
+/// `provider/model`.
+pub(crate) fn selector(provider: &Provider, model: &Model) -> String {
+    format!("{}/{}", provider.name, model.id)
+}
+
+/// Why a model cannot be used, as a fragment.
+pub(crate) fn hindrance(models: &Models, provider: &Provider, model: &Model) -> Option<String> {
+    let api = model.api.unwrap_or(provider.api);
+    if !BUILT.contains(&api) {
+        return Some(format!("`{api}` is not built yet"));
+    }
+    match models.availability(provider) {
+        Available::Available => None,
+        Available::MissingKey { variable } => Some(format!("no key: `{variable}` is not set")),
+    }
+}
+
+/// Finds the model that `name` means: exactly, then without a level at its end, then as part of exactly one name.
+pub(crate) fn find<'a>(models: &'a Models, name: &str) -> Found<'a> {
+    let (base, level) = family::split(name);
+    for (text, level) in [(name, None), (base, level)] {
+        if let Some(found) = exact(models, text, level) {
+            return found;
+        }
+    }
+    partial(models, base, level)
+}
+
+fn exact<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Option<Found<'a>> {
+    let one = |(provider, model)| Found::One {
+        provider,
+        model,
+        level,
+    };
+    if let Some((provider, id)) = text.split_once('/')
+        && let Some(pair) = models.find(provider, id)
+    {
+        return Some(one(pair));
+    }
+    let named: Vec<_> = models.named(text).collect();
+    if let [only] = named.as_slice() {
+        return Some(one(*only));
+    }
+    let mut usable = named
+        .iter()
+        .filter(|(provider, model)| hindrance(models, provider, model).is_none());
+    match (usable.next(), usable.next()) {
+        (Some(only), None) => Some(one(*only)),
+        // Of several that cannot be used each says why in the same words, or nearly.
+        (None, _) => named.first().map(|first| one(*first)),
+        (Some(_), Some(_)) => Some(ambiguous(named.iter().copied())),
+    }
+}
+
+fn partial<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Found<'a> {
+    let (within, part) = match text.split_once('/') {
+        Some((provider, part)) => match models.provider(provider) {
+            Some(provider) => (Some(provider), part),
+            None => return unknown_provider(models, text, provider),
+        },
+        None => (None, text),
+    };
+    let part = part.to_lowercase();
+    let matches: Vec<_> = models
+        .iter()
+        .filter(|(provider, model)| {
+            within.is_none_or(|within| within.name == provider.name)
+                && !part.is_empty()
+                && model.id.to_lowercase().contains(&part)
+                && hindrance(models, provider, model).is_none()
+        })
+        .collect();
+    match matches.as_slice() {
+        [(provider, model)] => Found::One {
+            provider,
+            model,
+            level,
+        },
+        [] => Found::None(unknown(models, within, text)),
+        _ => ambiguous(matches.iter().copied()),
+    }
+}
+
+fn ambiguous<'a>(pairs: impl Iterator<Item = (&'a Provider, &'a Model)>) -> Found<'a> {
+    let names: Vec<_> = pairs
+        .map(|(provider, model)| selector(provider, model))
+        .collect();
+    Found::Ambiguous(quoted(names.iter().map(String::as_str)))
+}
+
+fn unknown_provider<'a>(models: &Models, text: &str, provider: &str) -> Found<'a> {
+    let known = models
+        .providers()
+        .iter()
+        .map(|provider| provider.name.as_str());
+    Found::None(match nearest(provider, known) {
+        Some(meant) => format!("there is no provider `{provider}`; did you mean `{meant}`?"),
+        None => format!("`{text}` is in no catalogue, and there is no provider `{provider}`"),
+    })
+}
+
+fn unknown(models: &Models, within: Option<&Provider>, text: &str) -> String {
+    let names: Vec<String> = models
+        .iter()
+        .filter(|(provider, _)| within.is_none_or(|within| within.name == provider.name))
+        .map(|(provider, model)| match within {
+            Some(_) => selector(provider, model),
+            None => model.id.clone(),
+        })
+        .collect();
+    match nearest(text, names.iter().map(String::as_str)) {
+        Some(meant) => format!("`{text}` is in no catalogue; did you mean `{meant}`?"),
+        None => format!("`{text}` is in no catalogue"),
+    }
+}

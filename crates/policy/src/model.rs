@@ -1,0 +1,376 @@
+//! Which models an agent may use, best first.
+
+use serde_json::{Value, json};
+use sortie_config::{Model, Problem, Provider};
+use sortie_discovery::AgentDefinition;
+use sortie_protocol::{AgentSource, Api, Attempt, Candidate, EffortHint, TaskRequest};
+
+use crate::{
+    effort::{self, AboveCeiling, By, Wish},
+    grant::Grant,
+    lookup::{self, Found},
+    roles::{Asked, Roles, pieces},
+    scripts,
+    why::{Reason, Why},
+    world::World,
+};
+
+/// The models of one agent.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    /// Best first; never empty.
+    pub candidates: Vec<Candidate>,
+    /// What was asked for, as written.
+    pub requested: Option<String>,
+    /// What was asked for and cannot be used.
+    pub skipped: Vec<Attempt>,
+    pub reasons: Vec<Reason>,
+}
+
+/// Who names the models.
+enum Source<'a> {
+    /// The task.
+    Call,
+    /// `task.agentModelOverrides`.
+    Override(Why),
+    /// The agent's file.
+    File(&'a AgentDefinition),
+    /// Nobody: the caller's model, or the run's.
+    Inherited,
+}
+
+/// Chooses them: the task's word, then `task.agentModelOverrides`, then the file's list, then the caller's model.
+pub(crate) fn choose(
+    world: &World<'_>,
+    grant: &Grant,
+    request: &TaskRequest,
+    agent: &AgentDefinition,
+) -> Result<Choice, Problem> {
+    let (source, named) = source(world, request, agent);
+    let mut roles = Roles::new(world, grant);
+    let place = |problem| match (&source, &agent.model) {
+        (Source::File(agent), Some(model)) => {
+            let problem: Problem = problem;
+            replaced(&problem).at(&agent.file, model.span.clone())
+        }
+        _ => problem,
+    };
+    let asked = match &source {
+        Source::Inherited => roles.inherited(),
+        _ => roles.expand(&named),
+    }
+    .map_err(place)?;
+    let requested = match &source {
+        Source::Inherited => grant
+            .active
+            .as_ref()
+            .map(|active| active.selector.clone())
+            .or_else(|| roles.run_model()),
+        _ => Some(named.join(", ")),
+    };
+    if matches!(source, Source::File(_)) && agent.source == AgentSource::Project {
+        trusted(&named).map_err(place)?;
+    }
+    let mut picks = Picks {
+        world,
+        wish: Wish {
+            hint: request.effort,
+            file: agent.effort.as_ref().map(|field| field.value),
+            caller: grant.active.as_ref().and_then(|active| active.level),
+            ..Wish::default()
+        },
+        candidates: Vec::new(),
+        by: Vec::new(),
+        skipped: Vec::new(),
+    };
+    for one in &asked {
+        picks.consider(one).map_err(place)?;
+    }
+    if picks.candidates.is_empty() {
+        return Err(place(exhausted(&picks.skipped, agent, &source)));
+    }
+    let reasons = reasons(&picks, &source, agent, &roles.notes, request.effort);
+    Ok(Choice {
+        candidates: picks.candidates,
+        requested,
+        skipped: picks.skipped,
+        reasons,
+    })
+}
+
+fn source<'a>(
+    world: &World<'_>,
+    request: &TaskRequest,
+    agent: &'a AgentDefinition,
+) -> (Source<'a>, Vec<String>) {
+    // `inherit` alone names no model.
+    let names = |list: &[String]| {
+        let pieces = pieces(list);
+        let any = pieces
+            .iter()
+            .any(|piece| !piece.eq_ignore_ascii_case("inherit"));
+        any.then_some(pieces)
+    };
+    if let Some(named) = request
+        .model
+        .as_ref()
+        .and_then(|model| names(std::slice::from_ref(model)))
+    {
+        return (Source::Call, named);
+    }
+    let setting = world
+        .settings
+        .task_agent_model_overrides
+        .get(&agent.name.value);
+    if let Some((setting, named)) =
+        setting.and_then(|setting| Some((setting, names(&setting.value)?)))
+    {
+        let why = Why::setting("task.agentModelOverrides", &setting.origin);
+        return (Source::Override(why), named);
+    }
+    let stated: Vec<String> = agent
+        .model
+        .iter()
+        .flat_map(|field| field.value.iter().map(|selector| selector.value.clone()))
+        .collect();
+    match names(&stated) {
+        Some(named) => (Source::File(agent), named),
+        None => (Source::Inherited, Vec::new()),
+    }
+}
+
+/// A script runs commands without a model, so a project that nobody trusted may not name one.
+fn trusted(named: &[String]) -> Result<(), Problem> {
+    match named.iter().find(|piece| scripts::name(piece).is_some()) {
+        Some(script) => Err(Problem::error(format!(
+            "`{script}`: an agent of a project may not name a script"
+        ))
+        .help("name it by `--model`, in the batch, or in your own settings")),
+        None => Ok(()),
+    }
+}
+
+/// The same fault, for a place to be added.
+fn replaced(problem: &Problem) -> Problem {
+    let fault = Problem::error(problem.message());
+    match problem.advice() {
+        Some(help) => fault.help(help),
+        None => fault,
+    }
+}
+
+fn exhausted(skipped: &[Attempt], agent: &AgentDefinition, source: &Source<'_>) -> Problem {
+    let name = &agent.name.value;
+    if let [only] = skipped {
+        let fault = Problem::error(format!(
+            "`{name}` cannot use its model `{}`: {}",
+            only.selector, only.left
+        ));
+        return with_help(fault, &only.left, source);
+    }
+    let reasons: Vec<_> = skipped
+        .iter()
+        .map(|attempt| format!("`{}`: {}", attempt.selector, attempt.left))
+        .collect();
+    let reasons = reasons.join("; ");
+    let fault = Problem::error(format!("`{name}` can use none of its models: {reasons}"));
+    with_help(fault, &reasons, source)
+}
+
+fn with_help(fault: Problem, reasons: &str, source: &Source<'_>) -> Problem {
+    if reasons.contains("is not set") {
+        return fault.help("set the variable, or choose another model");
+    }
+    fault.help(match source {
+        Source::Call | Source::Inherited => "choose another model",
+        Source::Override(_) | Source::File(_) => {
+            "choose another model, or end the list with `@parent` to fall back on the caller's"
+        }
+    })
+}
+
+/// The candidates, as they are found.
+struct Picks<'a> {
+    world: &'a World<'a>,
+    wish: Wish,
+    candidates: Vec<Candidate>,
+    /// Who decided the level of each.
+    by: Vec<By>,
+    skipped: Vec<Attempt>,
+}
+
+impl Picks<'_> {
+    fn consider(&mut self, asked: &Asked) -> Result<(), Problem> {
+        if let Some(name) = scripts::name(&asked.name) {
+            return self.script(name);
+        }
+        match lookup::find(self.world.models, &asked.name) {
+            Found::Ambiguous(candidates) => Err(Problem::error(format!(
+                "`{}` fits several models: {candidates}",
+                asked.name
+            ))
+            .help("write `provider/model`")),
+            Found::None(left) => {
+                self.skip(asked.name.clone(), left);
+                Ok(())
+            }
+            Found::One {
+                provider,
+                model,
+                level,
+            } => {
+                let wish = Wish {
+                    selector: asked.level.or(level),
+                    inherited: asked.inherited,
+                    ..self.wish
+                };
+                self.model(provider, model, wish)
+            }
+        }
+    }
+
+    fn model(&mut self, provider: &Provider, model: &Model, wish: Wish) -> Result<(), Problem> {
+        let selector = lookup::selector(provider, model);
+        if let Some(left) = lookup::hindrance(self.world.models, provider, model) {
+            self.skip(selector, left);
+            return Ok(());
+        }
+        let setting = &self.world.settings.task_max_effort;
+        match effort::level(self.world.settings, model, wish) {
+            Ok(level) => {
+                let candidate = self.world.models.candidate(provider, model, level.thinking);
+                self.add(candidate, level.by);
+                Ok(())
+            }
+            Err(AboveCeiling { lowest }) => {
+                let left = format!(
+                    "its lowest effort is {lowest}, and `task.maxEffort` is {}",
+                    setting.value
+                );
+                if self.candidates.is_empty() && self.skipped.is_empty() {
+                    return Err(
+                        Problem::error(format!("`{selector}` cannot be used: {left}")).help(
+                            "raise `task.maxEffort`, ask for `:off`, or choose another model",
+                        ),
+                    );
+                }
+                self.skip(selector, left);
+                Ok(())
+            }
+        }
+    }
+
+    fn script(&mut self, name: &str) -> Result<(), Problem> {
+        let selector = format!("{}{name}", lookup::SCRIPT);
+        let Some(entries) = self.world.scripts.get(name) else {
+            return Err(
+                Problem::error(format!("there is no script `{name}`")).help(format!(
+                    "put `{name}.yaml` beside the batch, or into `scripts` of your own folder"
+                )),
+            );
+        };
+        let candidate = Candidate {
+            selector,
+            provider: "script".to_owned(),
+            api: Api::Script,
+            base_url: String::new(),
+            url_secret: None,
+            key: None,
+            headers: std::collections::BTreeMap::new(),
+            wire_name: name.to_owned(),
+            effort: None,
+            context_window: None,
+            max_tokens: None,
+            price: None,
+            script: entries.clone(),
+        };
+        self.add(candidate, By::Nobody);
+        Ok(())
+    }
+
+    fn add(&mut self, candidate: Candidate, by: By) {
+        let again = self
+            .candidates
+            .iter()
+            .any(|other| other.selector == candidate.selector && other.effort == candidate.effort);
+        if !again {
+            self.candidates.push(candidate);
+            self.by.push(by);
+        }
+    }
+
+    fn skip(&mut self, selector: String, left: String) {
+        self.skipped.push(Attempt {
+            selector,
+            effort: None,
+            requests: 0,
+            left,
+        });
+    }
+}
+
+fn reasons(
+    picks: &Picks<'_>,
+    source: &Source<'_>,
+    agent: &AgentDefinition,
+    notes: &[String],
+    hint: Option<EffortHint>,
+) -> Vec<Reason> {
+    let mut why = match source {
+        Source::Call => Why::rule("the task names it"),
+        Source::Override(why) => why.clone(),
+        Source::File(agent) => Why::field(
+            "model",
+            agent,
+            agent.model.as_ref().map(|field| &field.span),
+        ),
+        Source::Inherited => Why::rule("nobody names one, so it is the caller's"),
+    };
+    for note in notes {
+        why.text.push_str("; ");
+        why.text.push_str(note);
+    }
+    let selectors: Vec<_> = picks
+        .candidates
+        .iter()
+        .map(|candidate| candidate.selector.as_str())
+        .collect();
+    let mut reasons = vec![Reason::new("model", selectors, why)];
+    for attempt in &picks.skipped {
+        let why = Why::rule(attempt.left.clone());
+        reasons.push(Reason::new("model.skipped", attempt.selector.as_str(), why));
+    }
+    for (candidate, by) in picks.candidates.iter().zip(&picks.by) {
+        let asked = match by {
+            By::Hint => Why::rule(format!(
+                "the task's hint `{}`",
+                json!(hint).as_str().unwrap_or_default()
+            )),
+            By::Selector => Why::rule(format!(
+                "the level of the selector of `{}`",
+                candidate.selector
+            )),
+            By::File => Why::field(
+                "thinking-level",
+                agent,
+                agent.effort.as_ref().map(|field| &field.span),
+            ),
+            By::Caller => Why::rule("the level of the caller, whose model it is"),
+            By::Model => Why::rule(format!("the default of `{}`", candidate.selector)),
+            By::Setting => Why::setting(
+                "defaultThinkingLevel",
+                &picks.world.settings.default_thinking_level.origin,
+            ),
+            By::Nobody => Why::rule(format!("`{}` has no levels", candidate.selector)),
+        };
+        let value = candidate
+            .effort
+            .map_or(Value::Null, |effort| effort.to_string().into());
+        reasons.push(Reason::new("effort", value, asked));
+    }
+    reasons
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

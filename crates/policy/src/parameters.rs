@@ -1,0 +1,198 @@
+//! The arguments of the tools, as JSON Schemas.
+
+use serde_json::{Map, Value, json};
+use sortie_protocol::SpawnRule;
+
+use crate::effective::EffectivePolicy;
+
+/// The arguments of the tool `name`, as the model of `policy` sees them; `None` for a tool that is not built.
+pub(crate) fn of(name: &str, policy: &EffectivePolicy) -> Option<Value> {
+    Some(match name {
+        "read" => object(
+            json!({
+                "path": {"type": "string", "description": "the file or folder"},
+                "range": {"type": "string", "description": "lines, as `10-40`, `10-`, or `10`"},
+            }),
+            &["path"],
+        ),
+        "write" => object(
+            json!({
+                "path": {"type": "string", "description": "the file"},
+                "content": {"type": "string", "description": "all of its text"},
+            }),
+            &["path", "content"],
+        ),
+        "edit" => object(
+            json!({
+                "path": {"type": "string", "description": "the file"},
+                "edits": {"type": "array", "minItems": 1, "items": object(
+                    json!({
+                        "oldText": {"type": "string", "description": "text that occurs exactly once"},
+                        "newText": {"type": "string", "description": "what stands there afterwards"},
+                    }),
+                    &["oldText", "newText"],
+                )},
+            }),
+            &["path", "edits"],
+        ),
+        "bash" => object(
+            json!({
+                "command": {"type": "string", "description": "what bash runs"},
+                "timeoutS": {"type": "number", "description": "seconds it may take"},
+            }),
+            &["command"],
+        ),
+        "todo" => object(
+            json!({
+                "items": {"type": "array", "items": object(
+                    json!({
+                        "text": {"type": "string", "description": "the step"},
+                        "done": {"type": "boolean"},
+                    }),
+                    &["text"],
+                )},
+            }),
+            &["items"],
+        ),
+        "task" => task(policy),
+        "yield" => hand_in(policy),
+        _ => return None,
+    })
+}
+
+fn object(properties: Value, required: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn task(policy: &EffectivePolicy) -> Value {
+    let mut agent = json!({"type": "string", "description": "who does it"});
+    if let SpawnRule::Only(names) = policy.spawns() {
+        let blocked = policy.blocked_agent();
+        agent["enum"] = names
+            .iter()
+            .filter(|name| blocked != Some(name))
+            .cloned()
+            .collect();
+    }
+    let mut item = json!({
+        "name": {"type": "string", "description": "a short name: letters, digits, `_`, `-`"},
+        "agent": agent,
+        "task": {"type": "string", "description": "the assignment, complete in itself"},
+        "outputSchema": {"type": "object", "description": "a JSON Schema that the result has to fit"},
+        "schemaMode": {"enum": ["permissive", "strict"]},
+        "tools": {"type": "array", "items": {"type": "string"}, "description": "give it no other tools than these of its own"},
+        "label": {"type": "string", "description": "what people see"},
+    });
+    if policy.hints {
+        item["effort"] = json!({"enum": ["lo", "med", "hi"], "description": "how hard to think"});
+    }
+    object(
+        json!({
+            "context": {"type": "string", "description": "background that every one of them needs"},
+            "tasks": {"type": "array", "minItems": 1, "items": object(item, &["task"])},
+        }),
+        &["context", "tasks"],
+    )
+}
+
+fn hand_in(policy: &EffectivePolicy) -> Value {
+    let data = match policy.schema() {
+        Some(planned) => moved(&planned.schema),
+        None => json!({"description": "your result"}),
+    };
+    object(
+        json!({
+            "type": {
+                "anyOf": [
+                    {"type": "string"},
+                    {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                ],
+                "description": "`text` for prose; a list with one label for a part",
+            },
+            "data": data,
+            "error": {"type": "string", "description": "why it cannot be done"},
+        }),
+        &[],
+    )
+}
+
+/// Where a schema stands within the arguments of `yield`.
+const PLACE: &str = "#/properties/data";
+
+/// `schema` as a part of a larger one: references that start at its top start where it now stands. One that has an
+/// address of its own is left as it is.
+fn moved(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) if map.contains_key("$id") || map.contains_key("id") => schema.clone(),
+        Value::Object(_) => moved_within(schema),
+        // `true` and `false` are schemas, but providers want an object.
+        _ => json!({"description": "your result"}),
+    }
+}
+
+fn moved_within(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| {
+                let value = match (key.as_str(), value) {
+                    ("$ref", Value::String(target)) => moved_reference(target).into(),
+                    // Values, not schemas.
+                    ("enum" | "const" | "default" | "examples", _) => value.clone(),
+                    (
+                        "properties" | "$defs" | "definitions" | "patternProperties",
+                        Value::Object(named),
+                    ) => named
+                        .iter()
+                        .map(|(name, schema)| (name.clone(), moved_within(schema)))
+                        .collect::<Map<_, _>>()
+                        .into(),
+                    _ => moved_within(value),
+                };
+                (key.clone(), value)
+            })
+            .collect::<Map<_, _>>()
+            .into(),
+        Value::Array(items) => items.iter().map(moved_within).collect(),
+        _ => schema.clone(),
+    }
+}
+
+fn moved_reference(target: &str) -> String {
+    match target.strip_prefix('#') {
+        Some(path) if path.is_empty() || path.starts_with('/') => format!("{PLACE}{path}"),
+        _ => target.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_follow_a_schema_to_its_new_place() {
+        let schema = json!({
+            "$defs": {"person": {"type": "object", "properties": {"$ref": {"type": "string"}}}},
+            "properties": {"owner": {"$ref": "#/$defs/person"}, "self": {"$ref": "#"}},
+            "enum": [{"$ref": "#/left/alone"}],
+        });
+        assert_eq!(
+            moved(&schema),
+            json!({
+                "$defs": {"person": {"type": "object", "properties": {"$ref": {"type": "string"}}}},
+                "properties": {
+                    "owner": {"$ref": "#/properties/data/$defs/person"},
+                    "self": {"$ref": "#/properties/data"},
+                },
+                "enum": [{"$ref": "#/left/alone"}],
+            })
+        );
+        let anchored = json!({"$id": "x", "$ref": "#/a"});
+        assert_eq!(moved(&anchored), anchored);
+    }
+}

@@ -1,0 +1,241 @@
+//! What selectors stand for: roles, the parent, and families.
+
+use std::fmt::Write;
+
+use sortie_config::{Problem, nearest};
+use sortie_protocol::{EffortWord, Thinking};
+
+use crate::{family, grant::Grant, world::World};
+
+/// Roles that mean something without a setting.
+const BUILT_IN: [&str; 9] = [
+    "default", "smol", "slow", "task", "plan", "vision", "commit", "tiny", "advisor",
+];
+
+/// A model as asked for, with nothing left to stand for something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// `provider/model`, or a name; a level may still be part of it.
+    pub name: String,
+    /// The level of the role that led here, which wins over one in `name`.
+    pub level: Option<EffortWord>,
+    /// The caller's level, where its model is inherited.
+    pub inherited: Option<Thinking>,
+}
+
+/// Where a selector may stand that leads back to itself.
+const RUN_MODEL: &str = "the run's model";
+
+/// Follows selectors to the models they stand for.
+#[derive(Debug)]
+pub(crate) struct Roles<'a> {
+    pub world: &'a World<'a>,
+    pub grant: &'a Grant,
+    /// What was stood in for, for whoever asks why.
+    pub notes: Vec<String>,
+    /// The way from the selector at hand to where we are.
+    way: Vec<String>,
+}
+
+impl<'a> Roles<'a> {
+    pub(crate) fn new(world: &'a World<'a>, grant: &'a Grant) -> Self {
+        Self {
+            world,
+            grant,
+            notes: Vec::new(),
+            way: Vec::new(),
+        }
+    }
+
+    /// What the pieces of one source stand for, in order.
+    pub(crate) fn expand(&mut self, pieces: &[String]) -> Result<Vec<Asked>, Problem> {
+        let mut found = Vec::new();
+        for piece in pieces {
+            self.follow(piece, None, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// The model of somebody who names none: the caller's, with its level; at the root the run's.
+    pub(crate) fn inherited(&mut self) -> Result<Vec<Asked>, Problem> {
+        let mut found = Vec::new();
+        self.parent(None, &mut found)?;
+        Ok(found)
+    }
+
+    /// What the run's model is said to be, as written.
+    pub(crate) fn run_model(&self) -> Option<String> {
+        let role = || {
+            Some(
+                self.world
+                    .settings
+                    .model_roles
+                    .get("default")?
+                    .value
+                    .join(", "),
+            )
+        };
+        self.grant.run_model.clone().or_else(role)
+    }
+
+    fn follow(
+        &mut self,
+        piece: &str,
+        level: Option<EffortWord>,
+        found: &mut Vec<Asked>,
+    ) -> Result<(), Problem> {
+        let Some(alias) = piece
+            .strip_prefix('@')
+            .or_else(|| piece.strip_prefix("pi/"))
+        else {
+            if piece.eq_ignore_ascii_case("inherit") {
+                return self.parent(level, found);
+            }
+            return self.name(piece, level, found);
+        };
+        let (role, own) = match alias.split_once(':') {
+            Some((role, word)) => (
+                role,
+                Some(
+                    word.parse::<EffortWord>()
+                        .map_err(|error| Problem::error(format!("`{piece}`: {error}")))?,
+                ),
+            ),
+            None => (alias, None),
+        };
+        let level = level.or(own);
+        if role == "parent" {
+            return self.parent(level, found);
+        }
+        self.step(&format!("@{role}"), |roles| roles.role(role, level, found))
+    }
+
+    /// One step further along the way, which must not lead in a circle.
+    fn step(
+        &mut self,
+        place: &str,
+        go: impl FnOnce(&mut Self) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        if let Some(start) = self.way.iter().position(|passed| passed == place) {
+            let mut circle = String::new();
+            for passed in &self.way[start..] {
+                let _ = write!(circle, "`{passed}` is ");
+            }
+            return Err(
+                Problem::error(format!("a role stands for itself: {circle}`{place}`"))
+                    .help("name a model in `modelRoles` of `config.yml`"),
+            );
+        }
+        self.way.push(place.to_owned());
+        let done = go(self);
+        self.way.pop();
+        done
+    }
+
+    fn role(
+        &mut self,
+        role: &str,
+        level: Option<EffortWord>,
+        found: &mut Vec<Asked>,
+    ) -> Result<(), Problem> {
+        let roles = &self.world.settings.model_roles;
+        if let Some(setting) = roles.get(role) {
+            self.notes.push(format!(
+                "`@{role}` is `{}` ({})",
+                setting.value.join(", "),
+                setting.origin
+            ));
+            for piece in pieces(&setting.value) {
+                self.follow(&piece, level, found)?;
+            }
+            return Ok(());
+        }
+        if BUILT_IN.contains(&role) {
+            self.notes.push(format!(
+                "`modelRoles.{role}` is not set, so `@{role}` is the run's model"
+            ));
+            return self.run(level, found);
+        }
+        let known = BUILT_IN.into_iter().chain(roles.keys().map(String::as_str));
+        let fault = Problem::error(format!("there is no role `@{role}`"));
+        Err(match nearest(role, known) {
+            Some(meant) => fault.help(format!("did you mean `@{meant}`?")),
+            None => fault.help(format!("map it by `modelRoles.{role}` in `config.yml`")),
+        })
+    }
+
+    /// The run's active model: `--model`, else `modelRoles.default`.
+    fn run(&mut self, level: Option<EffortWord>, found: &mut Vec<Asked>) -> Result<(), Problem> {
+        if let Some(model) = self.grant.run_model.clone() {
+            return self.step(RUN_MODEL, |roles| {
+                pieces(&[model])
+                    .iter()
+                    .try_for_each(|piece| roles.follow(piece, level, found))
+            });
+        }
+        if self.world.settings.model_roles.contains_key("default") {
+            return self.step("@default", |roles| roles.role("default", level, found));
+        }
+        Err(Problem::error("no model is configured").help(
+            "name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default` in \
+             `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model",
+        ))
+    }
+
+    fn parent(&mut self, level: Option<EffortWord>, found: &mut Vec<Asked>) -> Result<(), Problem> {
+        let Some(active) = &self.grant.active else {
+            return self.run(level, found);
+        };
+        found.push(Asked {
+            name: active.selector.clone(),
+            level,
+            inherited: active.level,
+        });
+        Ok(())
+    }
+
+    fn name(
+        &mut self,
+        piece: &str,
+        level: Option<EffortWord>,
+        found: &mut Vec<Asked>,
+    ) -> Result<(), Problem> {
+        let (word, own) = family::split(piece);
+        let Some(family) = family::find(word) else {
+            found.push(Asked {
+                name: piece.to_owned(),
+                level,
+                inherited: None,
+            });
+            return Ok(());
+        };
+        let level = level.or(own);
+        if let Some(newest) = family.newest(self.world.models) {
+            self.notes.push(format!(
+                "`{word}` is `{newest}`, the newest of that family that can be used"
+            ));
+            found.push(Asked {
+                name: newest,
+                level,
+                inherited: None,
+            });
+            return Ok(());
+        }
+        let role = family.role;
+        self.notes.push(format!(
+            "no model of the family `{word}` can be used, so it is `@{role}`"
+        ));
+        self.step(&format!("@{role}"), |roles| roles.role(role, level, found))
+    }
+}
+
+/// The selectors of some lists with commas in them.
+pub(crate) fn pieces(lists: &[String]) -> Vec<String> {
+    lists
+        .iter()
+        .flat_map(|list| list.split(','))
+        .map(str::trim)
+        .filter(|piece| !piece.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
