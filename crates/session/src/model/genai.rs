@@ -89,7 +89,4 @@ fn used_ids(request: &ModelRequest<'_>) -> HashSet<String> {
 
 #[cfg(test)]
 #[path = "genai/client_tests.rs"]
-mod client_tests;
-#[cfg(test)]
-#[path = "genai/provider.rs"]
-mod provider;
+mod tests;

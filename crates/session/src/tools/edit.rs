@@ -40,10 +40,8 @@ fn edit(args: &Value, cwd: &Path) -> Result<String, String> {
     let file = args.path(cwd)?;
     let changes = changes(args)?;
     let text = load(&file, cwd)?;
-    let mut places = place_all(&text, &changes).map_err(|faults| {
-        let faults: String = faults.iter().map(|fault| format!("\n{fault}")).collect();
-        format!("`{}` was not changed{faults}", file.text)
-    })?;
+    let mut places = place_all(&text, &changes)
+        .map_err(|faults| format!("`{}` was not changed\n{}", file.text, faults.join("\n")))?;
     places.sort_by_key(|place| place.range.start);
     let (body, lines) = apply(&text.body, &places);
     replace(&file, text.dressed(&body).as_bytes())?;

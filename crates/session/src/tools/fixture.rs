@@ -52,7 +52,7 @@ impl Bench {
             serial: 7,
             cwd: folder.path().to_owned(),
             output_limit: 50_000,
-            bash_timeout: Duration::from_secs(60),
+            bash_timeout: Duration::from_mins(1),
             kill_grace: Duration::from_millis(300),
             summarize: false,
             cancel: CancellationToken::new(),

@@ -6,7 +6,7 @@ use super::ToolContext;
 const PIECE: usize = 64 << 10;
 /// The most output of one call that is sent on as an artifact, in bytes. What comes after it is only counted, and its
 /// end shown: a command that writes without end must not fill the disk of the run.
-const ARTIFACT_LIMIT: u64 = 64 << 20;
+const ARTIFACT_LIMIT: u64 = 32 << 20;
 
 /// Takes the output of one command.
 ///

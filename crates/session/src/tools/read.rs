@@ -93,12 +93,10 @@ fn listing(folder: &Path) -> io::Result<String> {
     names.sort_unstable();
     let more = names.len().saturating_sub(NAMES);
     names.truncate(NAMES);
-    let mut text = names.join("\n");
-    text.push('\n');
     if more > 0 {
-        text.push_str(&format!("[{more} more]\n"));
+        names.push(format!("[{more} more]"));
     }
-    Ok(text)
+    Ok(names.join("\n") + "\n")
 }
 
 /// Says that a file is missing, and which one was perhaps meant.
@@ -110,24 +108,20 @@ pub(super) fn missing(file: &Named<'_>, cwd: &Path) -> String {
             file.text
         );
     }
-    let mut text = format!("`{}` does not exist", file.text);
+    let absent = format!("`{}` does not exist", file.text);
     let Some((folder, name)) = file.path.parent().zip(file.path.file_name()) else {
-        return text;
+        return absent;
     };
     let Ok(entries) = fs::read_dir(folder) else {
-        let folder = folder.strip_prefix(cwd).unwrap_or(folder);
-        text.push_str(&format!(
-            ", and neither does its folder `{}`",
-            folder.display()
-        ));
-        return text;
+        let folder = folder.strip_prefix(cwd).unwrap_or(folder).display();
+        return format!("{absent}, and neither does its folder `{folder}`");
     };
     let near = nearest(&name.to_string_lossy(), entries);
-    if !near.is_empty() {
-        text.push_str("; near it: ");
-        text.push_str(&near.join(", "));
+    if near.is_empty() {
+        absent
+    } else {
+        format!("{absent}; near it: {}", near.join(", "))
     }
-    text
 }
 
 fn nearest(name: &str, entries: fs::ReadDir) -> Vec<String> {

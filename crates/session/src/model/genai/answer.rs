@@ -223,3 +223,7 @@ fn usage(usage: Option<&genai::chat::Usage>) -> Usage {
         cost: None,
     }
 }
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

@@ -161,9 +161,7 @@ impl Faults {
 /// The sentence in an error's JSON, wherever providers put it.
 fn find_words(body: &Value) -> Option<&str> {
     match body {
-        Value::String(words) => Some(words)
-            .map(String::as_str)
-            .filter(|words| !words.trim().is_empty()),
+        Value::String(words) => Some(words.as_str()).filter(|words| !words.trim().is_empty()),
         Value::Array(items) => items.iter().find_map(find_words),
         Value::Object(fields) => ["error", "message", "detail", "msg", "errors"]
             .iter()

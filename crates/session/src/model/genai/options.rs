@@ -82,3 +82,39 @@ fn effort(candidate: &Candidate) -> Result<ReasoningEffort, ModelError> {
         Thinking::Level(Effort::Max) => ReasoningEffort::Max,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::genai::tests::candidate;
+
+    #[test]
+    fn what_would_be_sent_as_something_else_is_refused() {
+        let mut refused = Vec::new();
+        let levels = Effort::ALL.into_iter().map(Thinking::Level);
+        for thinking in [Thinking::Off].into_iter().chain(levels) {
+            for api in Api::REMOTE {
+                let mut candidate = candidate("http://localhost/v1");
+                (candidate.api, candidate.effort) = (api, Some(thinking));
+                if let Err(error) = effort(&candidate) {
+                    refused.push(error.to_string());
+                }
+            }
+        }
+        insta::assert_snapshot!(refused.join("\n"), @r#"
+    the request cannot be made: effort `off` cannot be sent to `local/small` by `google-generative-ai`; choose another level for it
+    the request cannot be made: effort `minimal` cannot be sent to `local/small` by `anthropic-messages`; choose another level for it
+    the request cannot be made: effort `minimal` cannot be sent to `local/small` by `google-generative-ai`; choose another level for it
+    the request cannot be made: effort `xhigh` cannot be sent to `local/small` by `anthropic-messages`; choose another level for it
+    the request cannot be made: effort `xhigh` cannot be sent to `local/small` by `google-generative-ai`; choose another level for it
+    the request cannot be made: effort `max` cannot be sent to `local/small` by `anthropic-messages`; choose another level for it
+    the request cannot be made: effort `max` cannot be sent to `local/small` by `google-generative-ai`; choose another level for it
+    "#);
+    }
+
+    #[test]
+    fn a_wait_of_nothing_is_no_limit() {
+        assert_eq!(limit(Duration::ZERO), None);
+        assert_eq!(limit(Duration::from_secs(1)), Some(Duration::from_secs(1)));
+    }
+}

@@ -53,12 +53,11 @@ impl Target {
         })?;
         let (url, login) = without_login(url);
         let mut headers = Vec::new();
-        let key = match &candidate.key {
-            Some(name) => secret(name)?,
-            None => {
-                headers.extend(login.map(|login| ("Authorization".to_owned(), login)));
-                NO_KEY
-            }
+        let key = if let Some(name) = &candidate.key {
+            secret(name)?
+        } else {
+            headers.extend(login.map(|login| ("Authorization".to_owned(), login)));
+            NO_KEY
         };
         for (name, value) in &candidate.headers {
             headers.push((spelling(name), secret(value)?.to_owned()));

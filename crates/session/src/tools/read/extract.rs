@@ -227,7 +227,7 @@ impl Scan {
             if !text.ends_with('\n') {
                 text.push('\n');
             }
-            text.push_str(&format!("[{}]\n", notes.join("; ")));
+            text = format!("{text}[{}]\n", notes.join("; "));
         }
         Extract::Text(text)
     }

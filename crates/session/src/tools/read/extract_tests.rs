@@ -9,6 +9,10 @@ fn text(content: &str, range: &str, limit: usize) -> String {
     }
 }
 
+fn lines_of(lines: impl Iterator<Item = String>) -> String {
+    lines.flat_map(|line| [line, "\n".to_owned()]).collect()
+}
+
 /// Hands out one byte at a time.
 struct Drip<'a>(&'a [u8]);
 
@@ -25,7 +29,7 @@ impl Read for Drip<'_> {
 
 #[test]
 fn a_long_file_is_cut_between_lines_and_says_how_to_read_on() {
-    let content: String = (1..=9).map(|n| format!("line {n}\n")).collect();
+    let content = lines_of((1..=9).map(|n| format!("line {n}")));
     let mut texts = vec![text(&content, "1-", 30), text(&content, "5-", 15)];
     texts.push(text(&content, "5-6", 15));
     insta::assert_snapshot!(texts.join("--\n"), @r#"
@@ -49,7 +53,7 @@ fn a_long_file_is_cut_between_lines_and_says_how_to_read_on() {
 
 #[test]
 fn a_file_of_many_lines_is_cut_too() {
-    let content: String = (1..=2_500).map(|n| format!("{n}\n")).collect();
+    let content = lines_of((1..=2_500).map(|n| n.to_string()));
     let shown = text(&content, "1-", 1 << 20);
     let lines: Vec<_> = shown.lines().collect();
     insta::assert_snapshot!(format!("{}\n{}", lines[0], lines[2_000..].join("\n")), @r#"
@@ -89,7 +93,7 @@ proptest! {
 
     #[test]
     fn reading_on_shows_every_line_once(lines in prop::collection::vec("[a-z]{0,8}", 1..40), limit in 9_usize..60) {
-        let content: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let content = lines_of(lines.iter().cloned());
         let mut seen = String::new();
         let mut first = 1;
         loop {
