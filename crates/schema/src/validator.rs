@@ -7,8 +7,8 @@ use crate::{SchemaFaults, check::compile, explain::explain};
 /// A schema, ready to check values.
 ///
 /// Made once and shared: it may be used from several threads. The first one of a process also prepares the
-/// meta-schema and takes some milliseconds, so a child makes it while its first request is under way; each further
-/// one takes some ten microseconds.
+/// meta-schema, which takes a millisecond, so a child makes it while its first request is under way. Each further one
+/// takes some ten microseconds.
 #[derive(Debug)]
 pub struct Validator {
     schema: Value,
