@@ -1,1 +1,35 @@
 //! Many children: dispatch, admission, supervision, and the store.
+//!
+//! A [`Run`] takes a batch to its results. Read on in this order: `run` and `dispatch` (a batch is checked whole),
+//! `supervise` (one child), `spawn` (a child's own tasks enter by the same dispatch). What is decided is decided by
+//! pure machines beside them: `admission` (slots and providers), `lifecycle` (asking, terminating, killing), `clocks`,
+//! `conclude` (how it ended), and `receipt` (what really ran).
+//!
+//! This room never links a session: it speaks to a process, through [`Launch`](launch::Launch).
+
+mod admission;
+mod bus;
+mod clocks;
+mod conclude;
+mod dispatch;
+mod error;
+mod family;
+mod gate;
+mod ground;
+mod job;
+pub mod launch;
+mod lifecycle;
+mod names;
+mod receipt;
+mod request;
+mod run;
+mod spawn;
+mod stop;
+pub mod store;
+mod supervise;
+mod unix;
+
+pub use request::{Door, read_batch, read_batch_node};
+pub use run::{Run, RunOptions};
+pub use stop::Stopper;
+pub use unix::become_root;

@@ -1,0 +1,160 @@
+//! The one way in: a batch is checked whole, and then runs whole.
+//!
+//! Every door and every nested `task` call ends here. Nothing is made before every task of the batch has passed:
+//! no id, no file, no process.
+
+use std::sync::Arc;
+
+use sortie_config::Problem;
+use sortie_discovery::Catalog;
+use sortie_policy::{EffectivePolicy, Grant, Site, World};
+use sortie_protocol::{Batch, TaskId, TaskRequest, TaskResult};
+use tokio::task::JoinSet;
+
+use crate::{
+    family::Family,
+    ground::{Ground, Roster},
+    job::Job,
+    stop::Stopper,
+    store::Entry,
+    supervise::supervise,
+};
+
+/// Who dispatches: the root, or one of its descendants.
+#[derive(Debug)]
+pub(crate) struct Caller<'a> {
+    /// What it may hand down.
+    pub(crate) grant: &'a Grant,
+    /// Its id; `None` is the root.
+    pub(crate) id: Option<&'a TaskId>,
+}
+
+/// Checks every task of `batch` and, when all pass, gives each its id and its plan.
+pub(crate) fn preflight(
+    ground: &Ground,
+    caller: &Caller<'_>,
+    batch: &Batch,
+) -> Result<Vec<Job>, Vec<Problem>> {
+    let agents = Catalog::discover(&ground.config.places);
+    let world = World {
+        settings: &ground.config.settings,
+        models: &ground.config.models,
+        agents: &agents,
+        scripts: &ground.scripts,
+    };
+    let mut problems = Vec::new();
+    let mut passed = Vec::new();
+    for (place, request) in batch.tasks.iter().enumerate() {
+        match sortie_policy::resolve(&world, caller.grant, request) {
+            Ok(policy) => passed.push((request, policy)),
+            Err(faults) => problems.extend(
+                faults
+                    .into_iter()
+                    .map(|fault| name_task(fault, batch, place)),
+            ),
+        }
+    }
+    let mut roster = ground.roster();
+    let asked = batch.tasks.len() as u64;
+    problems.extend(too_many(ground, &roster, asked));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let jobs = passed
+        .into_iter()
+        .map(|(request, policy)| {
+            let id = roster
+                .names
+                .take(caller.id, request.name.as_deref(), policy.agent_name());
+            job(ground, batch, request, &policy, id)
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|problem| vec![problem])?;
+    roster.count += asked;
+    Ok(jobs)
+}
+
+/// Whether the run would have more tasks than `task.maxDescendants` says.
+fn too_many(ground: &Ground, roster: &Roster, asked: u64) -> Option<Problem> {
+    let limit = ground.config.settings.task_max_descendants.value.get()?;
+    let would = roster.count + asked;
+    (would > limit).then(|| {
+        Problem::error(format!(
+            "this run would have {would} tasks, and `task.maxDescendants` is {limit}"
+        ))
+        .help("do the work yourself, or ask for fewer tasks")
+    })
+}
+
+fn job(
+    ground: &Ground,
+    batch: &Batch,
+    request: &TaskRequest,
+    policy: &EffectivePolicy,
+    id: TaskId,
+) -> Result<Job, Problem> {
+    let mut environment = policy.environment();
+    let parent = id
+        .parent()
+        .map(|parent| parent.to_string())
+        .unwrap_or_default();
+    environment.push(("SORTIE_SESSION".into(), format!("{}/{id}", ground.run)));
+    environment.push(("SORTIE_PARENT".into(), parent));
+    let plan = policy.plan(&Site {
+        run: ground.run.clone(),
+        scratch: ground.scratch(&id),
+        id,
+        cwd: ground.config.places.cwd.clone(),
+        context: batch.context.as_deref(),
+    });
+    Ok(Job {
+        request: request.clone(),
+        secrets: ground.config.models.secrets_for(&plan.candidates)?,
+        environment,
+        requested: policy.requested_model().map(str::to_owned),
+        unfit: policy.skipped().to_vec(),
+        explain: serde_json::to_value(policy.explain()).unwrap_or_default(),
+        warnings: policy.warnings().to_vec(),
+        grant: policy.grant(),
+        plan,
+    })
+}
+
+/// Says which task of several a problem is about.
+fn name_task(problem: Problem, batch: &Batch, place: usize) -> Problem {
+    if batch.tasks.len() < 2 {
+        return problem;
+    }
+    match batch.tasks[place].name.as_deref() {
+        Some(name) => problem.about(&format!("task `{name}`")),
+        None => problem.about(&format!("task {}", place + 1)),
+    }
+}
+
+/// Runs tasks that passed, side by side, and returns their results in the order in which they were asked for.
+pub(crate) async fn run(family: Arc<Family>, jobs: Vec<Job>, stop: Stopper) -> Vec<TaskResult> {
+    for job in &jobs {
+        let entry = Entry::Accepted {
+            id: job.id().clone(),
+            agent: job.plan.agent.name.clone(),
+            label: job.request.label.clone(),
+        };
+        if let Err(error) = family.store.journal(&entry) {
+            tracing::error!(%error, "could not write the journal");
+        }
+    }
+    let count = jobs.len();
+    let mut running = JoinSet::new();
+    for (place, job) in jobs.into_iter().enumerate() {
+        let (family, stop) = (Arc::clone(&family), stop.clone());
+        running.spawn(async move { (place, supervise(family, job, stop).await) });
+    }
+    let mut results: Vec<Option<TaskResult>> = vec![None; count];
+    while let Some(done) = running.join_next().await {
+        match done {
+            Ok((place, result)) => results[place] = Some(result),
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+    results.into_iter().flatten().collect()
+}

@@ -1,0 +1,351 @@
+//! A child as a process of this machine, on one pipe pair.
+
+use std::{
+    io,
+    process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio},
+    sync::{Arc, OnceLock, mpsc as blocking},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use nix::sys::signal::Signal as Unix;
+use sortie_protocol::{
+    Down, Up,
+    codec::{Decoder, encode},
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
+    sync::{mpsc, oneshot},
+    time::{Instant, sleep, timeout_at},
+};
+
+use super::{Child, Exit, Launch, LaunchError, Order, Program, Signal, Word};
+use crate::unix::{self, ExitWatch, Nursery};
+
+/// How long a pipe may stay open after its process is gone: a grandchild can hold it.
+const DRAIN: Duration = Duration::from_secs(2);
+/// How long a process that was killed may take to disappear.
+const SWEEP: Duration = Duration::from_secs(2);
+/// Words that may wait for their reader before the child has to.
+const BACKLOG: usize = 256;
+
+/// Starts children as processes of this machine.
+#[derive(Debug)]
+pub struct LocalLauncher {
+    program: Program,
+    nursery: Arc<Nursery>,
+}
+
+impl LocalLauncher {
+    /// Children are `program`; `tag` is the `NAME=value` that each has in its environment.
+    pub fn new(program: Program, tag: String) -> io::Result<Self> {
+        unix::adopt_orphans()?;
+        Ok(Self {
+            program,
+            nursery: Arc::new(Nursery::new(tag)),
+        })
+    }
+}
+
+#[async_trait]
+impl Launch for LocalLauncher {
+    async fn launch(&self, order: Order) -> Result<Child, LaunchError> {
+        let failed = |source| LaunchError::Spawn {
+            program: self.program.path.clone(),
+            cwd: order.cwd.clone(),
+            source,
+        };
+        let mut command = Command::new(&self.program.path);
+        command
+            .args(&self.program.args)
+            .env_clear()
+            .envs(order.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&order.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let process = start(Arc::clone(&self.nursery), command)
+            .await
+            .map_err(failed)?;
+        let pid = process.id();
+        let (words_in, words) = mpsc::channel(BACKLOG);
+        let (orders, orders_out) = mpsc::unbounded_channel();
+        let (signals, signals_out) = mpsc::unbounded_channel();
+        let attendant =
+            Attendant::new(process, Arc::clone(&self.nursery), words_in).map_err(failed)?;
+        tokio::spawn(attendant.attend(orders_out, signals_out));
+        Ok(Child {
+            pid: Some(pid),
+            words,
+            orders,
+            signals,
+        })
+    }
+}
+
+/// Starts a process from the one thread that lives as long as this process: a death signal follows the thread that
+/// forked.
+async fn start(nursery: Arc<Nursery>, command: Command) -> io::Result<std::process::Child> {
+    type Job = (
+        Arc<Nursery>,
+        Command,
+        oneshot::Sender<io::Result<std::process::Child>>,
+    );
+    static THREAD: OnceLock<io::Result<blocking::Sender<Job>>> = OnceLock::new();
+    let thread = THREAD.get_or_init(|| {
+        let (sender, jobs) = blocking::channel::<Job>();
+        std::thread::Builder::new()
+            .name("sortie:launch".into())
+            .stack_size(128 << 10)
+            .spawn(move || {
+                for (nursery, mut command, answer) in jobs {
+                    // Whoever asked may be gone; the process then ends with its closed pipe.
+                    let _ = answer.send(nursery.start(&mut command));
+                }
+            })
+            .map(|_| sender)
+    });
+    let gone = || io::Error::other("the launching thread is gone");
+    let thread = thread
+        .as_ref()
+        .map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
+    let (sender, answer) = oneshot::channel();
+    thread
+        .send((nursery, command, sender))
+        .map_err(|_| gone())?;
+    answer.await.map_err(|_| gone())?
+}
+
+/// Looks after one process from its start until it and all that it started are gone.
+struct Attendant {
+    process: std::process::Child,
+    nursery: Arc<Nursery>,
+    watch: ExitWatch,
+    stdin: tokio::process::ChildStdin,
+    stdout: tokio::process::ChildStdout,
+    stderr: tokio::process::ChildStderr,
+    words: mpsc::Sender<Word>,
+}
+
+impl Attendant {
+    fn new(
+        mut process: std::process::Child,
+        nursery: Arc<Nursery>,
+        words: mpsc::Sender<Word>,
+    ) -> io::Result<Self> {
+        let prepared = (|| {
+            let no_pipe = || io::Error::other("the process was started without a pipe");
+            let stdin: ChildStdin = process.stdin.take().ok_or_else(no_pipe)?;
+            let stdout: ChildStdout = process.stdout.take().ok_or_else(no_pipe)?;
+            let stderr: ChildStderr = process.stderr.take().ok_or_else(no_pipe)?;
+            Ok((
+                ExitWatch::new(process.id())?,
+                tokio::process::ChildStdin::from_std(stdin)?,
+                tokio::process::ChildStdout::from_std(stdout)?,
+                tokio::process::ChildStderr::from_std(stderr)?,
+            ))
+        })();
+        match prepared {
+            Ok((watch, stdin, stdout, stderr)) => Ok(Self {
+                process,
+                nursery,
+                watch,
+                stdin,
+                stdout,
+                stderr,
+                words,
+            }),
+            // Out of descriptors, most likely. What was started must not stay.
+            Err(error) => {
+                let _ = unix::signal(process.id(), Unix::SIGKILL);
+                let _ = nursery.reap(process);
+                Err(error)
+            }
+        }
+    }
+
+    async fn attend(
+        self,
+        orders: mpsc::UnboundedReceiver<Down>,
+        mut signals: mpsc::UnboundedReceiver<Signal>,
+    ) {
+        let Self {
+            process,
+            nursery,
+            watch,
+            stdin,
+            stdout,
+            stderr,
+            words,
+        } = self;
+        let pid = process.id();
+        let writer = tokio::spawn(tell(stdin, orders));
+        let mut ears = Ears {
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+            decoder: Decoder::default(),
+            held: None,
+            words,
+            out: vec![0; 16 << 10].into(),
+            err: vec![0; 4 << 10].into(),
+        };
+
+        let exit = loop {
+            tokio::select! {
+                biased;
+                signal = signals.recv() => {
+                    // Nobody supervises it any more: it ends now.
+                    let (signal, orphaned) = match signal {
+                        Some(Signal::Terminate) => (Unix::SIGTERM, false),
+                        Some(Signal::Kill) => (Unix::SIGKILL, false),
+                        None => (Unix::SIGKILL, true),
+                    };
+                    if let Err(error) = unix::signal(pid, signal) {
+                        tracing::warn!(pid, %error, "could not signal a child");
+                    }
+                    if orphaned {
+                        break watch.gone().await;
+                    }
+                }
+                exit = watch.gone() => break exit,
+                () = ears.listen(), if ears.open() => {}
+            }
+        };
+        writer.abort();
+        // See the exit, kill the group, then reap: until it is reaped its number is its own.
+        let _ = unix::signal(pid, Unix::SIGKILL);
+        let reaped = nursery.reap(process);
+        let exit = exit.unwrap_or_else(|error| {
+            tracing::error!(pid, %error, "could not watch a child");
+            Exit::Signal(Unix::SIGKILL as i32)
+        });
+        if let Err(error) = reaped {
+            tracing::error!(pid, %error, "could not reap a child");
+        }
+        clear(&nursery).await;
+        let deadline = Instant::now() + DRAIN;
+        while ears.open() && timeout_at(deadline, ears.listen()).await.is_ok() {}
+        ears.finish(exit).await;
+    }
+}
+
+/// Proves that nothing adopted is left, within [`SWEEP`].
+async fn clear(nursery: &Nursery) {
+    let deadline = Instant::now() + SWEEP;
+    let mut pause = Duration::from_micros(200);
+    while nursery.sweep() > 0 {
+        if Instant::now() > deadline {
+            tracing::error!("processes that a child left behind do not die");
+            return;
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+/// Writes orders to the child until there are no more, or it no longer reads.
+async fn tell(mut stdin: tokio::process::ChildStdin, mut orders: mpsc::UnboundedReceiver<Down>) {
+    let mut buffer = Vec::new();
+    while let Some(order) = orders.recv().await {
+        buffer.clear();
+        if let Err(error) = encode(&order, &mut buffer) {
+            tracing::error!(%error, "an order cannot be sent");
+            continue;
+        }
+        // More may have come meanwhile; one write takes them all.
+        while let Ok(order) = orders.try_recv() {
+            if let Err(error) = encode(&order, &mut buffer) {
+                tracing::error!(%error, "an order cannot be sent");
+            }
+        }
+        if stdin.write_all(&buffer).await.is_err() {
+            // It closed its end: its exit tells the rest.
+            return;
+        }
+    }
+}
+
+/// What a child says on its two pipes.
+struct Ears {
+    stdout: Option<tokio::process::ChildStdout>,
+    stderr: Option<tokio::process::ChildStderr>,
+    decoder: Decoder,
+    /// The next word for the supervisor.
+    held: Option<Word>,
+    words: mpsc::Sender<Word>,
+    out: Box<[u8]>,
+    err: Box<[u8]>,
+}
+
+impl Ears {
+    fn open(&self) -> bool {
+        self.stdout.is_some() || self.stderr.is_some()
+    }
+
+    /// Takes one piece from either pipe and passes it on.
+    ///
+    /// Cancel safe: what was read is held here before anything is awaited.
+    async fn listen(&mut self) {
+        while self.hold() {
+            let Ok(permit) = self.words.reserve().await else {
+                self.stdout = None;
+                self.stderr = None;
+                return;
+            };
+            if let Some(word) = self.held.take() {
+                permit.send(word);
+            }
+        }
+        tokio::select! {
+            read = piece(&mut self.stdout, &mut self.out) => match read {
+                Some(0) => self.stdout = None,
+                Some(n) => self.decoder.feed(&self.out[..n]),
+                None => {}
+            },
+            read = piece(&mut self.stderr, &mut self.err) => match read {
+                Some(0) => self.stderr = None,
+                Some(n) => self.held = Some(Word::Log(self.err[..n].to_vec())),
+                None => {}
+            },
+        }
+    }
+
+    /// Takes the next word in hand. False: there is none yet.
+    fn hold(&mut self) -> bool {
+        if self.held.is_none() {
+            self.held = self
+                .decoder
+                .next_message::<Up>()
+                .map(|message| match message {
+                    Ok(message) => Word::Message(Box::new(message)),
+                    Err(error) => Word::Stray(error.to_string()),
+                });
+        }
+        self.held.is_some()
+    }
+
+    async fn finish(mut self, exit: Exit) {
+        while self.hold() {
+            if let Some(word) = self.held.take() {
+                let _ = self.words.send(word).await;
+            }
+        }
+        let torn = String::from_utf8_lossy(self.decoder.rest()).into_owned();
+        if !torn.is_empty() {
+            let head = &torn[..torn.floor_char_boundary(200)];
+            let _ = self
+                .words
+                .send(Word::Stray(format!("a line that was cut off: {head}")))
+                .await;
+        }
+        let _ = self.words.send(Word::Gone(exit)).await;
+    }
+}
+
+async fn piece<R: AsyncRead + Unpin>(pipe: &mut Option<R>, buffer: &mut [u8]) -> Option<usize> {
+    match pipe {
+        // An error on a pipe is its end.
+        Some(pipe) => Some(pipe.read(buffer).await.unwrap_or(0)),
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,138 @@
+//! A `task` call of a child: the same dispatch, and the results as text for its model.
+
+use std::{fmt::Write, pin::Pin, sync::Arc};
+
+use serde_json::Value;
+use sortie_config::{Node, Problem};
+use sortie_policy::Grant;
+use sortie_protocol::{Reply, TaskId, TaskResult};
+
+use crate::{
+    dispatch::{self, Caller},
+    family::Family,
+    request::{Door, read_batch_node},
+    stop::Stopper,
+};
+
+/// How much of an output a parent's model is shown, in bytes. All of it is on disk.
+const PREVIEW: usize = 5_000;
+
+/// Dispatches what a child's model asked for, and waits for it.
+///
+/// Boxed, because supervising a task may spawn tasks that are supervised.
+pub(crate) fn spawn(
+    family: Arc<Family>,
+    grant: Grant,
+    parent: TaskId,
+    args: Value,
+    stop: Stopper,
+) -> Pin<Box<dyn Future<Output = (Reply, Vec<TaskResult>)> + Send>> {
+    Box::pin(async move {
+        let door = Door::Model {
+            effort: family.ground.config.settings.task_enable_effort.value,
+        };
+        let jobs = read_batch_node(&Node::from(args), None, door).and_then(|batch| {
+            let grant = grant.for_batch(batch.output_schema.clone(), batch.schema_mode);
+            let caller = Caller {
+                grant: &grant,
+                id: Some(&parent),
+            };
+            dispatch::preflight(&family.ground, &caller, &batch)
+        });
+        match jobs {
+            Err(problems) => (
+                Reply::Text {
+                    ok: false,
+                    text: refusal(&problems),
+                },
+                Vec::new(),
+            ),
+            Ok(jobs) => {
+                for job in &jobs {
+                    family.store.redactor().learn(&job.secrets);
+                }
+                let results = dispatch::run(family, jobs, stop).await;
+                let ok = results.iter().all(|result| result.outcome.is_completed());
+                let text = results
+                    .iter()
+                    .map(envelope)
+                    .collect::<Vec<_>>()
+                    .join("\n\n");
+                (Reply::Text { ok, text }, results)
+            }
+        }
+    })
+}
+
+fn refusal(problems: &[Problem]) -> String {
+    let mut text = "nothing was started:".to_owned();
+    for problem in problems {
+        let _ = write!(text, "\n- {}", problem.message());
+        if let Some(help) = problem.advice() {
+            let _ = write!(text, " ({help})");
+        }
+    }
+    text
+}
+
+/// One result as its parent's model sees it.
+fn envelope(result: &TaskResult) -> String {
+    let mut text = format!(
+        "<task-result id=\"{}\" agent=\"{}\" outcome=\"{}\">\n",
+        result.id, result.agent, result.outcome.kind
+    );
+    if let Some(message) = &result.outcome.message {
+        let _ = writeln!(text, "{message}");
+    }
+    for warning in &result.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    match result.output.as_deref().map(str::trim_end) {
+        None | Some("") => text.push_str("(no output)\n"),
+        Some(output) => {
+            if !result.outcome.is_completed() {
+                text.push_str("what there was of its output:\n");
+            }
+            let shown = preview(output);
+            text.push_str(shown);
+            if shown.len() < output.len() {
+                let _ = write!(
+                    text,
+                    "\n[{} of {} bytes; read `agent://{}` for all of it]",
+                    shown.len(),
+                    output.len(),
+                    result.id
+                );
+            }
+            text.push('\n');
+        }
+    }
+    text.push_str("</task-result>");
+    text
+}
+
+/// The beginning of `output`, to the end of a line where one ends in its second half.
+fn preview(output: &str) -> &str {
+    if output.len() <= PREVIEW {
+        return output;
+    }
+    let head = &output[..output.floor_char_boundary(PREVIEW)];
+    match head.rfind('\n') {
+        Some(end) if end > PREVIEW / 2 => &head[..end],
+        _ => head,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_ends_with_a_line_and_never_within_a_character() {
+        assert_eq!(preview("short"), "short");
+        let lines = "0123456789\n".repeat(1_000);
+        assert_eq!(preview(&lines).len() % 11, 10);
+        let wide = "é".repeat(5_000);
+        assert!(preview(&wide).len() >= PREVIEW - 1);
+    }
+}

@@ -1,0 +1,147 @@
+//! Keeping keys out of everything that is stored, logged, or shown.
+
+use std::{
+    borrow::Cow,
+    sync::{PoisonError, RwLock, RwLockReadGuard},
+};
+
+use sortie_protocol::Secrets;
+
+/// Values shorter than this are no keys, and replacing them would tear ordinary text.
+const SHORTEST: usize = 6;
+
+/// Replaces every key value of a run by `[key NAME]`.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    /// What to find and what to put there; longest first, so that a key within a key is not left half shown.
+    pairs: RwLock<Vec<(String, String)>>,
+}
+
+impl Redactor {
+    /// A redactor for these values, as they are and as JSON writes them.
+    pub fn new(secrets: &Secrets) -> Self {
+        let redactor = Self::default();
+        redactor.learn(secrets);
+        redactor
+    }
+
+    /// Hears of further values.
+    pub fn learn(&self, secrets: &Secrets) {
+        let mut pairs = self.pairs.write().unwrap_or_else(PoisonError::into_inner);
+        for (name, value) in secrets.iter().filter(|(_, value)| value.len() >= SHORTEST) {
+            let shown = format!("[key {name}]");
+            let quoted = serde_json::Value::from(value).to_string();
+            let quoted = &quoted[1..quoted.len() - 1];
+            for form in [quoted, value] {
+                if !pairs.iter().any(|(known, _)| known == form) {
+                    pairs.push((form.to_owned(), shown.clone()));
+                }
+            }
+        }
+        pairs.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+    }
+
+    fn pairs(&self) -> RwLockReadGuard<'_, Vec<(String, String)>> {
+        self.pairs.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `text` without keys.
+    pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
+        for (value, shown) in &*self.pairs() {
+            if text.contains(value.as_str()) {
+                text = Cow::Owned(text.replace(value.as_str(), shown));
+            }
+        }
+        text
+    }
+
+    /// The longest tail of `text` that may be the beginning of a key, in bytes.
+    fn undecided(&self, text: &str) -> usize {
+        self.pairs()
+            .iter()
+            .filter_map(|(value, _)| {
+                let longest = (value.len() - 1).min(text.len());
+                (1..=longest)
+                    .rev()
+                    .find(|&n| text.as_bytes().ends_with(&value.as_bytes()[..n]))
+            })
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+/// Redacts a text that arrives in pieces, so that a key that lies across two is still found.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    held: String,
+}
+
+impl Stream {
+    /// What of the text so far can be written.
+    pub(crate) fn push(&mut self, redactor: &Redactor, piece: &str) -> String {
+        self.held.push_str(piece);
+        let clean = redactor.clean(&self.held).into_owned();
+        let keep = redactor.undecided(&clean);
+        let cut = clean.floor_char_boundary(clean.len() - keep);
+        clean[cut..].clone_into(&mut self.held);
+        clean[..cut].to_owned()
+    }
+
+    /// The rest, when no more will come.
+    pub(crate) fn finish(&mut self, redactor: &Redactor) -> String {
+        redactor.clean(&std::mem::take(&mut self.held)).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn redactor() -> Redactor {
+        let mut secrets = Secrets::default();
+        secrets.insert("A_KEY", "sk-12345678");
+        secrets.insert("B_KEY", "sk-12345678-long");
+        secrets.insert("QUOTED", "with\"quote");
+        secrets.insert("SHORT", "on");
+        Redactor::new(&secrets)
+    }
+
+    #[test]
+    fn keys_become_their_names() {
+        let redactor = redactor();
+        assert_eq!(
+            redactor.clean("on sk-12345678-long, sk-12345678."),
+            "on [key B_KEY], [key A_KEY]."
+        );
+        assert_eq!(
+            redactor.clean(r#"{"a":"with\"quote"}"#),
+            r#"{"a":"[key QUOTED]"}"#
+        );
+        assert!(matches!(redactor.clean("nothing here"), Cow::Borrowed(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_cut_lets_a_key_through(before in "[a-z s]{0,12}", after in "[a-z k]{0,12}", cuts in prop::collection::vec(1_usize..6, 1..40)) {
+            let redactor = redactor();
+            let text = format!("{before}sk-12345678-long{after}sk-12345678");
+            let mut rest = text.as_str();
+            let mut stream = Stream::default();
+            let mut out = String::new();
+            for cut in cuts.into_iter().cycle() {
+                if rest.is_empty() {
+                    break;
+                }
+                let (piece, tail) = rest.split_at(cut.min(rest.len()));
+                out.push_str(&stream.push(&redactor, piece));
+                rest = tail;
+            }
+            out.push_str(&stream.finish(&redactor));
+            prop_assert!(!out.contains("sk-12345678"), "{out}");
+            prop_assert!(out.starts_with(&before) && out.contains(&after));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Putting a result together, and storing it.
+
+use serde_json::Value;
+use sortie_protocol::{Outcome, OutcomeKind, TaskResult};
+
+use super::{calls::Answer, child::Supervisor};
+use crate::{
+    conclude::{self, End},
+    error::chain,
+    family::Family,
+    launch::Exit,
+    store::StoreError,
+};
+
+impl Supervisor<'_> {
+    /// Waits for what the child leaves behind above us, and puts the result together.
+    pub(super) async fn end(mut self, exit: Exit) -> TaskResult {
+        self.family.gate.leave(self.job.id());
+        for branch in self.spawns.values() {
+            branch.ask();
+        }
+        for waiting in self.admits.values() {
+            waiting.abort();
+        }
+        while let Some(answer) = self.answers.join_next().await {
+            if let Ok(Answer::Spawned { call, children, .. }) = answer {
+                self.children.insert(call, children);
+            }
+        }
+        let stderr = self.files.close().unwrap_or_else(|error| {
+            self.warnings.push(chain(&error));
+            String::new()
+        });
+        let end = End {
+            report: self.report.as_ref(),
+            stopped: self.life.stopped(),
+            exit,
+            stderr: &stderr,
+            stray: self.stray.as_deref(),
+            clocks: &self.job.plan.clocks,
+        };
+        let mut result = self.job.result(conclude::outcome(&end));
+        result.warnings = self.warnings;
+        result.warnings.extend(conclude::warnings(&end));
+        result.output = conclude::output(self.report.as_ref());
+        result.structured =
+            conclude::structured(self.report.as_ref(), self.job.plan.schema.as_ref());
+        result.model = self
+            .receipt
+            .model(self.job.requested.as_deref(), &self.job.unfit);
+        result.usage = self.receipt.usage();
+        result.requests = self.receipt.requests();
+        result.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        result.children = self.children.into_values().flatten().collect();
+        result.artifacts.transcript = Some(self.files.transcript().to_owned());
+        if let Err(error) = store_output(&self.family, &mut result) {
+            // What is not stored is not told.
+            result.output = None;
+            result.structured = None;
+            result.outcome = Outcome::new(OutcomeKind::Failed, "store", chain(&error));
+        }
+        result
+    }
+}
+
+/// Writes a result's output and data, whole, and cleans what will be told of keys.
+fn store_output(family: &Family, result: &mut TaskResult) -> Result<(), StoreError> {
+    let redactor = family.store.redactor();
+    let clean = |text: &mut String| {
+        if let std::borrow::Cow::Owned(cleaned) = redactor.clean(text) {
+            *text = cleaned;
+        }
+    };
+    result.warnings.iter_mut().for_each(clean);
+    result.outcome.message.iter_mut().for_each(clean);
+    if let Some(output) = &mut result.output {
+        clean(output);
+        let path = family.store.path(&format!("{}.md", result.id));
+        family.store.write_whole(&path, output)?;
+        result.artifacts.output = Some(path);
+    }
+    if let Some(structured) = &mut result.structured {
+        structured.error.iter_mut().for_each(clean);
+        if let Some(data) = &mut structured.data {
+            let text = data.to_string();
+            if let std::borrow::Cow::Owned(cleaned) = redactor.clean(&text) {
+                *data = serde_json::from_str(&cleaned).unwrap_or(Value::String(cleaned));
+            }
+            family
+                .store
+                .write_json(&family.store.path(&format!("{}.json", result.id)), data)?;
+        }
+    }
+    Ok(())
+}

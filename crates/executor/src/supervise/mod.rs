@@ -1,0 +1,142 @@
+//! One child, from the queue to its result.
+//!
+//! The loop here is the only `select!` over a child, and decides nothing: [`Lifecycle`] says when to stop it,
+//! [`Watch`] when a clock ran out, the gate when it may send a request, and `conclude` how it ended.
+
+mod calls;
+mod child;
+mod end;
+
+use std::sync::Arc;
+
+use sortie_protocol::{
+    Down, Outcome, OutcomeKind, PROTOCOL_VERSION, RunEventKind, Start, TaskResult,
+};
+use tokio::time::Instant;
+
+use crate::{
+    error::chain,
+    family::Family,
+    job::Job,
+    launch::{Child, Order},
+    stop::Stopper,
+    store::{Entry, TaskFiles},
+};
+use child::Supervisor;
+
+/// Runs one task and returns what became of it, stored.
+pub(crate) async fn supervise(family: Arc<Family>, job: Job, stop: Stopper) -> TaskResult {
+    let place = Place {
+        family: &family,
+        job: &job,
+    };
+    family.bus.send(
+        Some(job.id()),
+        RunEventKind::Queued {
+            agent: job.plan.agent.name.clone(),
+            model: job
+                .plan
+                .candidates
+                .first()
+                .map(|first| first.selector.clone())
+                .unwrap_or_default(),
+            label: job.request.label.clone(),
+        },
+    );
+    tokio::select! {
+        biased;
+        () = stop.asked() => {
+            let outcome = Outcome::new(OutcomeKind::Cancelled, "cancelled", "it was stopped before it started");
+            return settle(&family, job.result(outcome));
+        }
+        () = family.gate.enter(job.id()) => {}
+    }
+    let started = Instant::now();
+    let result = match start(&family, &job).await {
+        Err(outcome) => job.result(outcome),
+        Ok((child, files)) => {
+            let (supervisor, words) =
+                Supervisor::new(Arc::clone(&family), &job, stop, started, child, files);
+            supervisor.run(words).await
+        }
+    };
+    drop(place);
+    settle(&family, result)
+}
+
+/// A task's place in the admission table, given up when dropped.
+struct Place<'a> {
+    family: &'a Family,
+    job: &'a Job,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.family.gate.leave(self.job.id());
+    }
+}
+
+/// Stores what became of a task, and only then tells.
+fn settle(family: &Family, result: TaskResult) -> TaskResult {
+    let alone = TaskResult {
+        children: Vec::new(),
+        ..result.clone()
+    };
+    if let Err(error) = family.store.journal(&Entry::Ended {
+        result: Box::new(alone),
+    }) {
+        tracing::error!(%error, "could not write the journal");
+    }
+    family.bus.send(
+        Some(&result.id),
+        RunEventKind::Ended {
+            outcome: result.outcome.clone(),
+        },
+    );
+    result
+}
+
+/// Makes the task's files and starts its process.
+async fn start(family: &Family, job: &Job) -> Result<(Child, TaskFiles), Outcome> {
+    let failed = |reason: &str, error: &dyn std::error::Error| {
+        Outcome::new(OutcomeKind::Failed, reason, chain(error))
+    };
+    let files = TaskFiles::create(&family.store, job.id(), &job.plan.scratch, &job.stored())
+        .map_err(|error| failed("store", &error))?;
+    let order = Order {
+        environment: family.environment(job.environment.clone()),
+        cwd: job.plan.cwd.clone(),
+    };
+    let child = family
+        .launcher
+        .launch(order)
+        .await
+        .map_err(|error| failed("spawn_failed", &error))?;
+    // Before it hears a word, so that a kill from here on is a crash of a known process.
+    let launched = Entry::Launched {
+        id: job.id().clone(),
+        pid: child.pid,
+    };
+    family
+        .store
+        .journal(&launched)
+        .map_err(|error| failed("store", &error))?;
+    family.bus.send(
+        Some(job.id()),
+        RunEventKind::Launched {
+            pid: child.pid.unwrap_or_default(),
+        },
+    );
+    let start = Start {
+        version: PROTOCOL_VERSION,
+        plan: job.plan.clone(),
+        secrets: job.secrets.clone(),
+    };
+    // A child that is gone already says so as its last word.
+    let _ = child.orders.send(Down::Start(Box::new(start)));
+    let _ = child.orders.send(Down::Begin);
+    let _ = child.orders.send(Down::Prompt {
+        text: job.request.task.clone(),
+    });
+    Ok((child, files))
+}

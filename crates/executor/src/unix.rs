@@ -1,0 +1,218 @@
+//! Processes on Unix: who is ours, how one ends, and what it leaves behind.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    os::fd::OwnedFd,
+    process::{Child, Command},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use nix::{
+    errno::Errno,
+    sys::{
+        signal::{Signal, kill, killpg},
+        wait::{WaitPidFlag, waitpid},
+    },
+    unistd::Pid,
+};
+use rustix::process::{PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
+use tokio::io::{Interest, unix::AsyncFd};
+
+use crate::launch::Exit;
+
+/// Whether this process has no children but those that [`Nursery`] starts, and adopts.
+static DEDICATED: AtomicBool = AtomicBool::new(false);
+
+/// Makes this process the root of a run and of nothing else; called first in `main`.
+///
+/// It adopts what its children leave behind, so that nothing can escape by losing its parent; it cannot be read
+/// through `/proc` or traced by other processes of its user, since it holds the keys; and it is named
+/// `sortie:root`. A host program does not call this: there, only processes that carry a run's tag in their
+/// environment are taken for ours.
+pub fn become_root() -> io::Result<()> {
+    adopt_orphans()?;
+    nix::sys::prctl::set_dumpable(false)?;
+    nix::sys::prctl::set_name(c"sortie:root")?;
+    DEDICATED.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Makes orphans of this process's descendants its own children, instead of init's.
+pub(crate) fn adopt_orphans() -> io::Result<()> {
+    nix::sys::prctl::set_child_subreaper(true)?;
+    Ok(())
+}
+
+/// The nearest session of sortie that this process runs inside of, by its process id.
+///
+/// A session cannot be read by others of its user, but its name can: it is found by walking up the parents.
+pub(crate) fn session_above() -> Option<i32> {
+    let mut pid = Pid::parent();
+    while pid.as_raw() > 1 {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name stands in brackets and may hold anything, brackets too.
+        let (name, rest) = (stat.split_once('(')?.1).rsplit_once(')')?;
+        if name == "sortie:session" {
+            return Some(pid.as_raw());
+        }
+        pid = Pid::from_raw(rest.split_whitespace().nth(1)?.parse().ok()?);
+    }
+    None
+}
+
+/// Sees a process end, without reaping it.
+#[derive(Debug)]
+pub(crate) struct ExitWatch(AsyncFd<OwnedFd>);
+
+impl ExitWatch {
+    /// Watches a child of this process that nobody has reaped.
+    pub(crate) fn new(pid: u32) -> io::Result<Self> {
+        let pid = rustix_pid(pid)?;
+        let fd = pidfd_open(pid, PidfdFlags::NONBLOCK)?;
+        // The exit is readiness for reading.
+        #[expect(
+            unsafe_code,
+            reason = "the descriptor is owned, is closed only with the `AsyncFd`, and is never handed out"
+        )]
+        let watched = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) };
+        Ok(Self(watched.map_err(io::Error::other)?))
+    }
+
+    /// Waits for the end. The process stays a zombie, so its number cannot be used again before the caller reaps it.
+    ///
+    /// Cancel safe.
+    pub(crate) async fn gone(&self) -> io::Result<Exit> {
+        loop {
+            let mut ready = self.0.readable().await?;
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+            let status = waitid(
+                WaitId::PidFd(std::os::fd::AsFd::as_fd(self.0.get_ref())),
+                options,
+            )?;
+            if let Some(status) = status {
+                let signal = status.terminating_signal();
+                return Ok(match signal {
+                    Some(signal) => Exit::Signal(signal),
+                    None => Exit::Code(status.exit_status().unwrap_or_default()),
+                });
+            }
+            ready.clear_ready();
+        }
+    }
+}
+
+/// The children of this process: those it started, and those it adopted.
+///
+/// Starting and sweeping exclude each other, so that a child is never taken for an orphan.
+#[derive(Debug)]
+pub(crate) struct Nursery {
+    started: Mutex<HashSet<i32>>,
+    /// What an orphan's environment must hold to be ours, in a process that is not ours alone.
+    tag: String,
+}
+
+impl Nursery {
+    /// A nursery for processes that carry `tag`, as `NAME=value`, in their environment.
+    pub(crate) fn new(tag: String) -> Self {
+        Self {
+            started: Mutex::default(),
+            tag,
+        }
+    }
+
+    /// Starts a child.
+    pub(crate) fn start(&self, command: &mut Command) -> io::Result<Child> {
+        let mut started = self.lock();
+        let child = command.spawn()?;
+        started.insert(signed(child.id())?);
+        Ok(child)
+    }
+
+    /// Reaps a child that has ended.
+    pub(crate) fn reap(&self, mut child: Child) -> io::Result<()> {
+        let mut started = self.lock();
+        let pid = signed(child.id())?;
+        child.wait()?;
+        started.remove(&pid);
+        Ok(())
+    }
+
+    /// Kills and reaps everything that this process adopted and that is ours. Returns how many were found alive.
+    ///
+    /// What they leave behind in turn is found by the next sweep: sweep until it returns 0.
+    pub(crate) fn sweep(&self) -> usize {
+        let started = self.lock();
+        let mut alive = 0;
+        for pid in children() {
+            if started.contains(&pid.as_raw()) || !self.is_ours(pid) {
+                continue;
+            }
+            // Both may fail only because it is gone, which is what is wanted.
+            let _ = kill(pid, Signal::SIGKILL);
+            if !matches!(waitpid(pid, Some(WaitPidFlag::WNOHANG)), Ok(status) if status.pid().is_some())
+            {
+                alive += 1;
+            }
+        }
+        alive
+    }
+
+    fn is_ours(&self, pid: Pid) -> bool {
+        DEDICATED.load(Ordering::Relaxed)
+            || fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| {
+                text.split(|&b| b == 0)
+                    .any(|entry| entry.starts_with(self.tag.as_bytes()))
+            })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<i32>> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Signals an unreaped child, and the group it leads if it leads one.
+pub(crate) fn signal(pid: u32, signal: Signal) -> io::Result<()> {
+    let pid = Pid::from_raw(signed(pid)?);
+    for result in [kill(pid, signal), killpg(pid, signal)] {
+        match result {
+            // Gone, or not yet the leader of a group.
+            Ok(()) | Err(Errno::ESRCH | Errno::EPERM) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
+/// The direct children of this process.
+fn children() -> Vec<Pid> {
+    let Ok(threads) = fs::read_dir("/proc/self/task") else {
+        return Vec::new();
+    };
+    threads
+        .flatten()
+        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect::<Vec<i32>>()
+        })
+        .map(Pid::from_raw)
+        .collect()
+}
+
+fn signed(pid: u32) -> io::Result<i32> {
+    i32::try_from(pid).map_err(io::Error::other)
+}
+
+fn rustix_pid(pid: u32) -> io::Result<rustix::process::Pid> {
+    rustix::process::Pid::from_raw(signed(pid)?)
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))
+}
+
+#[cfg(test)]
+#[path = "unix_tests.rs"]
+mod tests;
