@@ -1,6 +1,6 @@
 //! The command line, as close to what was typed as possible. Parsing opens nothing.
 
-use std::path::PathBuf;
+use std::{num::NonZeroU32, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -137,7 +137,7 @@ pub(crate) struct HowArgs {
     pub(crate) read_only: bool,
     /// How many children may work at the same time [setting: task.maxConcurrency]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub(crate) max_concurrency: Option<usize>,
+    pub(crate) max_concurrency: Option<NonZeroU32>,
     /// Keep the run's files here instead of under ~/.sortie/agent/runs
     #[arg(long, value_name = "DIR")]
     pub(crate) run_dir: Option<PathBuf>,
@@ -240,12 +240,9 @@ fn not_blank(text: &str) -> Result<String, &'static str> {
     Ok(text.to_owned())
 }
 
-fn at_least_one(text: &str) -> Result<usize, &'static str> {
-    match text.parse() {
-        Ok(0) => Err("at least 1 is needed, or nothing can run"),
-        Ok(count) => Ok(count),
-        Err(_) => Err("a whole number is needed"),
-    }
+fn at_least_one(text: &str) -> Result<NonZeroU32, &'static str> {
+    let count: u32 = text.parse().map_err(|_| "a whole number is needed")?;
+    NonZeroU32::new(count).ok_or("at least 1 is needed, or nothing can run")
 }
 
 #[cfg(test)]

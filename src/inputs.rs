@@ -81,7 +81,7 @@ pub(crate) fn load_config(how: &HowArgs, enable_effort: bool) -> Result<Config, 
         flags.push(Flag {
             name: "--max-concurrency",
             key: "task.maxConcurrency",
-            value: count.into(),
+            value: count.get().into(),
         });
     }
     if enable_effort {

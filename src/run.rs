@@ -44,8 +44,8 @@ fn order(args: &RunArgs) -> Result<Order, Vec<Problem>> {
             run_dir: args.how.run_dir.clone(),
             model: args.how.model.clone(),
             mode: args.how.mode(),
-            max_concurrency: args.how.max_concurrency,
             beside,
+            ..RunOptions::default()
         },
     })
 }

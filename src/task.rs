@@ -48,8 +48,8 @@ fn order(args: &TaskArgs) -> Result<Order, Vec<Problem>> {
             run_dir: args.how.run_dir.clone(),
             model: args.how.model.clone(),
             mode: args.how.mode(),
-            max_concurrency: args.how.max_concurrency,
             beside: PathBuf::from("."),
+            ..RunOptions::default()
         },
     })
 }

@@ -64,9 +64,10 @@ async fn watch(
     present: impl FnOnce(&RunResult, u64) -> Shown,
 ) -> Result<Exit, Vec<Problem>> {
     let started = Instant::now();
+    let run = Run::start(order.config, order.batch, order.options)?;
+    // Not before: until there is a run to stop, a signal ends the program as it ends any other.
     let mut signals = Signals::listen().map_err(|error| no_runtime(&error))?;
     let mut interruption = Interruption::default();
-    let mut run = Run::start(order.config, order.batch, order.options).await?;
     let mut events = run.events();
     let stopper = run.stopper();
     let audience = Audience::start(show);

@@ -20,6 +20,9 @@ pub(crate) fn text(problems: &[Problem], look: Look) -> String {
         .with_links(false);
     let mut text = String::new();
     for problem in problems {
+        if !text.is_empty() {
+            text.push('\n');
+        }
         if handler.render_report(&mut text, problem).is_err() {
             // The snippet could not be cut out of its source.
             let _ = writeln!(text, "{problem}");
@@ -73,6 +76,7 @@ mod tests {
           ·       ╰── here
           ╰────
          help: did you mean `task`?
+
          ⚠ /home/me/agents: no such folder
         ");
     }

@@ -87,7 +87,8 @@ fn row(task: &TaskResult, depth: usize) -> Vec<String> {
 /// The outcome, its word, and whether the data fits.
 fn state(task: &TaskResult) -> String {
     let mut text = task.outcome.kind.to_string();
-    if let Some(reason) = &task.outcome.reason {
+    let reason = task.outcome.reason.as_ref();
+    if let Some(reason) = reason.filter(|&reason| *reason != text) {
         let _ = write!(text, " ({})", on_one_line(reason, 24));
     }
     if task.outcome.is_completed() && !is_accepted(task) {
