@@ -5,7 +5,10 @@
 
 use std::{
     env, io,
-    os::fd::{AsFd, BorrowedFd},
+    os::{
+        fd::{AsFd, BorrowedFd},
+        unix::net::UnixStream,
+    },
     sync::atomic::{AtomicBool, AtomicI32, Ordering},
     thread,
 };
@@ -36,7 +39,9 @@ pub(crate) enum ArmError {
     #[error("the root is gone")]
     Orphaned,
     /// Started as a group leader by something that is not a shell.
-    #[error("the session leads a process group and cannot set itself apart; start it without a group of its own")]
+    #[error(
+        "the session leads a process group and cannot set itself apart; start it without a group of its own"
+    )]
     Leader,
     /// The system refused.
     #[error("`{what}` failed")]
@@ -51,9 +56,11 @@ pub(crate) enum ArmError {
 
 /// Arms this process and says whether it leads a session of its own, which only one typed by hand may not.
 pub(crate) fn arm() -> Result<bool, ArmError> {
-    let term = SigSet::from(Signal::SIGTERM);
-    // Inherited by every thread from here on. Processes that we start get an empty mask from `Command`.
-    term.thread_block().map_err(failed("sigprocmask"))?;
+    // A command inherits the mask of the thread that starts it, and with SIGTERM blocked could not be asked to end.
+    SigSet::empty()
+        .thread_set_mask()
+        .map_err(failed("sigprocmask"))?;
+    let term = on_term().map_err(failed("sigaction"))?;
     let leads = match setsid() {
         Ok(_) => true,
         Err(Errno::EPERM) if env::var_os("SORTIE_SESSION").is_none() => false,
@@ -76,7 +83,7 @@ pub(crate) fn arm() -> Result<bool, ArmError> {
         .name("sortie:watch".into())
         .stack_size(64 << 10)
         .spawn(move || {
-            wait_for_the_end(&term);
+            wait_for_the_end(term.as_fd());
             leave();
         })
         .map_err(failed("clone"))?;
@@ -89,7 +96,10 @@ pub(crate) fn report_is_out() {
 }
 
 fn failed<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ArmError {
-    move |source| ArmError::System { what, source: source.into() }
+    move |source| ArmError::System {
+        what,
+        source: source.into(),
+    }
 }
 
 fn hung_up(stdin: BorrowedFd<'_>) -> bool {
@@ -100,34 +110,32 @@ fn hung_up(stdin: BorrowedFd<'_>) -> bool {
 
 fn is_over(watched: &PollFd<'_>) -> bool {
     let over = PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL;
-    watched.revents().is_some_and(|events| events.intersects(over))
+    watched
+        .revents()
+        .is_some_and(|events| events.intersects(over))
 }
 
-/// Returns once `SIGTERM` is here or nobody can write to stdin any more.
-#[cfg(target_os = "linux")]
-fn wait_for_the_end(term: &SigSet) {
-    use nix::sys::signalfd::SignalFd;
-    let Ok(signals) = SignalFd::new(term) else {
-        let _ = term.wait();
-        return;
-    };
+/// Something that can be read once SIGTERM came. A handler, not a blocked signal: it is gone after `exec`.
+fn on_term() -> io::Result<UnixStream> {
+    let (receiver, sender) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(Signal::SIGTERM as i32, sender)?;
+    Ok(receiver)
+}
+
+/// Returns once SIGTERM came or nobody can write to stdin any more.
+fn wait_for_the_end(term: BorrowedFd<'_>) {
     let stdin = io::stdin();
     loop {
-        let mut watched =
-            [PollFd::new(signals.as_fd(), PollFlags::POLLIN), PollFd::new(stdin.as_fd(), PollFlags::empty())];
+        let mut watched = [
+            PollFd::new(term, PollFlags::POLLIN),
+            PollFd::new(stdin.as_fd(), PollFlags::empty()),
+        ];
         match poll(&mut watched, PollTimeout::NONE) {
             Err(Errno::EINTR) => {}
-            Err(_) => return,
-            Ok(_) if watched[0].any() == Some(true) || is_over(&watched[1]) => return,
-            Ok(_) => {}
+            Ok(_) if watched[0].any() == Some(false) && !is_over(&watched[1]) => {}
+            Ok(_) | Err(_) => return,
         }
     }
-}
-
-/// Returns once `SIGTERM` is here; the end of stdin is seen by whoever reads it.
-#[cfg(not(target_os = "linux"))]
-fn wait_for_the_end(term: &SigSet) {
-    let _ = term.wait();
 }
 
 /// Whether this process is on its way out.
@@ -136,7 +144,10 @@ pub(crate) fn is_leaving() -> bool {
 }
 
 /// Leaves at once, with everything below.
-#[expect(clippy::exit, reason = "there is no caller to return to: the process has lost its owner")]
+#[expect(
+    clippy::exit,
+    reason = "there is no caller to return to: the process has lost its owner"
+)]
 pub(crate) fn leave() -> ! {
     LEAVING.store(true, Ordering::Release);
     descendants::end_all();

@@ -24,7 +24,10 @@ use crate::{
 /// Is the child, when this process was started as one: `PROGRAM session` with `SORTIE_SESSION` set. Returns otherwise.
 ///
 /// A host that links this crate and launches itself calls this first in its `main`, before any thread exists.
-#[expect(clippy::exit, reason = "the host's own `main` must not go on in a child")]
+#[expect(
+    clippy::exit,
+    reason = "the host's own `main` must not go on in a child"
+)]
 pub fn run_if_child() {
     let mut args = env::args_os().skip(1);
     let is_session = args.next().is_some_and(|arg| arg == "session") && args.next().is_none();
@@ -56,7 +59,9 @@ fn live() -> u8 {
 
 fn converse(armed: bool) -> io::Result<()> {
     say_hello(armed)?;
-    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let served = runtime.block_on(async {
         let served = serve(stdin()?, stdout()?, |plan, secrets| {
             Clients::new(secrets, plan.scratch.clone())
@@ -73,7 +78,11 @@ fn converse(armed: bool) -> io::Result<()> {
 
 /// The first line, written before anything that takes time.
 fn say_hello(armed: bool) -> io::Result<()> {
-    let hello = Up::Hello(Hello { version: PROTOCOL_VERSION, pid: process::id(), armed });
+    let hello = Up::Hello(Hello {
+        version: PROTOCOL_VERSION,
+        pid: process::id(),
+        armed,
+    });
     let mut line = Vec::new();
     encode(&hello, &mut line).map_err(io::Error::other)?;
     let mut stdout = io::stdout().lock();
@@ -101,7 +110,14 @@ fn stdout() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
 
 /// Stderr is the root's log.
 fn complain(error: &dyn std::error::Error) -> u8 {
-    let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+    let source = error
+        .source()
+        .map(|source| format!(": {source}"))
+        .unwrap_or_default();
     let _ = writeln!(io::stderr(), "sortie session: {error}{source}");
     1
 }
+
+#[cfg(test)]
+#[path = "child_tests.rs"]
+mod tests;

@@ -20,7 +20,11 @@ pub(crate) struct Clients {
 impl Clients {
     /// Clients that use these keys; `scratch` is the folder that scripts may name.
     pub(crate) fn new(secrets: Secrets, scratch: PathBuf) -> Self {
-        Self { secrets, script: ScriptClient::new(scratch), remote: OnceLock::new() }
+        Self {
+            secrets,
+            script: ScriptClient::new(scratch),
+            remote: OnceLock::new(),
+        }
     }
 }
 

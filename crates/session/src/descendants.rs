@@ -113,7 +113,9 @@ fn below(processes: &[Process], top: i32) -> Vec<i32> {
 
 #[cfg(target_os = "linux")]
 fn processes() -> Vec<Process> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     entries
         .filter_map(|entry| {
             let pid = entry.ok()?.file_name().to_str()?.parse::<i32>().ok()?;
@@ -128,15 +130,23 @@ fn processes() -> Vec<Process> {
 #[cfg(target_os = "linux")]
 fn read_stat(pid: i32, stat: &[u8]) -> Option<Process> {
     let end = stat.iter().rposition(|&byte| byte == b')')?;
-    let mut fields = stat[end + 1..].split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+    let mut fields = stat[end + 1..]
+        .split(|byte| *byte == b' ')
+        .filter(|field| !field.is_empty());
     let state = *fields.next()?.first()?;
     let parent = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
-    Some(Process { pid, parent, zombie: matches!(state, b'Z' | b'X' | b'x') })
+    Some(Process {
+        pid,
+        parent,
+        zombie: matches!(state, b'Z' | b'X' | b'x'),
+    })
 }
 
 #[cfg(not(target_os = "linux"))]
 fn processes() -> Vec<Process> {
-    let listing = std::process::Command::new("ps").args(["-axo", "pid=,ppid=,state="]).output();
+    let listing = std::process::Command::new("ps")
+        .args(["-axo", "pid=,ppid=,state="])
+        .output();
     let listing = listing.map(|output| output.stdout).unwrap_or_default();
     String::from_utf8_lossy(&listing)
         .lines()
@@ -144,7 +154,11 @@ fn processes() -> Vec<Process> {
             let mut fields = line.split_whitespace();
             let pid = fields.next()?.parse().ok()?;
             let parent = fields.next()?.parse().ok()?;
-            Some(Process { pid, parent, zombie: fields.next()?.starts_with('Z') })
+            Some(Process {
+                pid,
+                parent,
+                zombie: fields.next()?.starts_with('Z'),
+            })
         })
         .collect()
 }
@@ -157,17 +171,45 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_name_may_hold_anything() {
         let stat = b"42 (a) S 1 (b) Z) S 7 42 42 0 -1 4194560";
-        assert_eq!(read_stat(42, stat), Some(Process { pid: 42, parent: 7, zombie: false }));
+        assert_eq!(
+            read_stat(42, stat),
+            Some(Process {
+                pid: 42,
+                parent: 7,
+                zombie: false
+            })
+        );
         let zombie = b"43 () Z 42 42 42 0 -1";
-        assert_eq!(read_stat(43, zombie), Some(Process { pid: 43, parent: 42, zombie: true }));
+        assert_eq!(
+            read_stat(43, zombie),
+            Some(Process {
+                pid: 43,
+                parent: 42,
+                zombie: true
+            })
+        );
         assert_eq!(read_stat(44, b"44 (cut"), None);
     }
 
     #[test]
     fn the_whole_tree_is_found_in_any_order() {
-        let process = |pid, parent| Process { pid, parent, zombie: false };
-        let mut all = vec![process(9, 8), process(8, 3), process(3, 2), process(4, 1), process(5, 2)];
-        all.push(Process { pid: 6, parent: 5, zombie: true });
+        let process = |pid, parent| Process {
+            pid,
+            parent,
+            zombie: false,
+        };
+        let mut all = vec![
+            process(9, 8),
+            process(8, 3),
+            process(3, 2),
+            process(4, 1),
+            process(5, 2),
+        ];
+        all.push(Process {
+            pid: 6,
+            parent: 5,
+            zombie: true,
+        });
         all.push(process(7, 6));
         let mut found = below(&all, 2);
         found.sort_unstable();

@@ -18,6 +18,8 @@ mod descendants;
 mod link;
 pub mod model;
 mod result;
+#[cfg(test)]
+mod root_double;
 mod serve;
 pub mod tools;
 mod turn;

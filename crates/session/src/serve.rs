@@ -1,6 +1,8 @@
 //! One prompt, from `start` to `finished`.
 
-use sortie_protocol::{Down, Ending, PROTOCOL_VERSION, Record, Report, Secrets, SessionPlan, Start};
+use sortie_protocol::{
+    Down, Ending, PROTOCOL_VERSION, Record, Report, Secrets, SessionPlan, Start,
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     select,
@@ -31,14 +33,26 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
     M: ModelClient,
 {
-    let Opened { link, mut opening, writer, reader } = Link::open(input, output);
+    let Opened {
+        link,
+        mut opening,
+        writer,
+        reader,
+    } = Link::open(input, output);
     let work = async {
         let report = match open(&mut opening, &link).await {
-            Ok(Opening { plan, secrets, records, prompt }) => {
+            Ok(Opening {
+                plan,
+                secrets,
+                records,
+                prompt,
+            }) => {
                 // From here on a second prompt is told that it is one.
                 drop(opening);
                 let models = models(&plan, secrets);
-                Session::new(&plan, &models, link.clone(), records).run(prompt).await
+                Session::new(&plan, &models, link.clone(), records)
+                    .run(prompt)
+                    .await
             }
             Err(ending) => nothing_done(ending),
         };
@@ -73,10 +87,7 @@ struct Opening {
     prompt: String,
 }
 
-async fn open(
-    words: &mut mpsc::UnboundedReceiver<Down>,
-    link: &Link,
-) -> Result<Opening, Ending> {
+async fn open(words: &mut mpsc::UnboundedReceiver<Down>, link: &Link) -> Result<Opening, Ending> {
     let mut start: Option<Start> = None;
     let mut records = Vec::new();
     loop {
@@ -99,9 +110,16 @@ async fn open(
             Some(Down::Record(record)) => records.push(record),
             Some(Down::Prompt { text: prompt }) => {
                 let Some(Start { plan, secrets, .. }) = start else {
-                    return Err(refused("a prompt came before a `start` that can be read".into()));
+                    return Err(refused(
+                        "a prompt came before a `start` that can be read".into(),
+                    ));
                 };
-                return Ok(Opening { plan, secrets, records, prompt });
+                return Ok(Opening {
+                    plan,
+                    secrets,
+                    records,
+                    prompt,
+                });
             }
             Some(_) => {}
             // The reader ended, and with it this process.
@@ -111,7 +129,10 @@ async fn open(
 }
 
 fn refused(message: String) -> Ending {
-    Ending::Failed { reason: "protocol".into(), message }
+    Ending::Failed {
+        reason: "protocol".into(),
+        message,
+    }
 }
 
 fn nothing_done(ending: Ending) -> Report {

@@ -79,7 +79,11 @@ impl Inbox {
 
     /// Whether something has come for the model.
     pub(super) fn has_mail(&self) -> bool {
-        !self.mail.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        !self
+            .mail
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_empty()
     }
 
     /// Reads `input` to its end and hands on what comes.
@@ -137,6 +141,9 @@ impl Inbox {
     }
 
     fn post(&self, mail: Mail) {
-        self.mail.lock().unwrap_or_else(PoisonError::into_inner).push_back(mail);
+        self.mail
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push_back(mail);
     }
 }

@@ -19,8 +19,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use inbox::Mail;
 use inbox::Inbox;
+pub(crate) use inbox::Mail;
 use outbox::Outbox;
 
 use crate::tools::ArtifactSink;
@@ -61,8 +61,17 @@ impl Link {
             let inbox = Arc::clone(&inbox);
             async move { inbox.fill(input).await }
         });
-        let link = Self { inbox, outbox, artifacts: Arc::default() };
-        Opened { link, opening, writer, reader }
+        let link = Self {
+            inbox,
+            outbox,
+            artifacts: Arc::default(),
+        };
+        Opened {
+            link,
+            opening,
+            writer,
+            reader,
+        }
     }
 
     /// Sends a message.
@@ -84,7 +93,11 @@ impl Link {
     pub(crate) fn call(&self, call: Call) -> OpenCall {
         let (id, answer) = self.inbox.open_call();
         self.send(Up::Call { id, call });
-        OpenCall { id, answer, link: self.clone() }
+        OpenCall {
+            id,
+            answer,
+            link: self.clone(),
+        }
     }
 
     /// Waits until record `n` is on disk.
@@ -117,11 +130,18 @@ impl Link {
 
 impl ArtifactSink for Link {
     fn append(&self, name: &str, text: &str) {
-        let mut sizes = self.artifacts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sizes = self
+            .artifacts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let size = sizes.entry(name.to_owned()).or_default();
         let offset = *size;
         *size += text.len() as u64;
-        self.send(Up::Artifact { name: name.to_owned(), offset, text: text.to_owned() });
+        self.send(Up::Artifact {
+            name: name.to_owned(),
+            offset,
+            text: text.to_owned(),
+        });
     }
 }
 

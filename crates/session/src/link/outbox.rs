@@ -105,7 +105,9 @@ impl Outbox {
 
 enum Taken {
     /// Lines are in the buffer; some of them stream.
-    Some { streamed: bool },
+    Some {
+        streamed: bool,
+    },
     /// All there is streams, and the last of it was a moment ago.
     NotYet,
     Nothing,
@@ -135,7 +137,11 @@ impl Queue {
 
     fn take(&mut self, buffer: &mut Vec<u8>, beat: bool) -> Taken {
         if self.waiting.is_empty() {
-            return if self.closed { Taken::Done } else { Taken::Nothing };
+            return if self.closed {
+                Taken::Done
+            } else {
+                Taken::Nothing
+            };
         }
         // Whatever follows a piece of text carries it out: order is kept.
         if !beat && !self.closed && self.waiting.iter().all(streams) {
@@ -156,7 +162,12 @@ impl Queue {
 
 fn streams(message: &Up) -> bool {
     use EventKind::{Streaming, Text, Thought};
-    matches!(message, Up::Event(Event { kind: Streaming | Text { .. } | Thought { .. } }))
+    matches!(
+        message,
+        Up::Event(Event {
+            kind: Streaming | Text { .. } | Thought { .. }
+        })
+    )
 }
 
 #[cfg(test)]

@@ -29,7 +29,10 @@ pub struct ScriptClient {
 impl ScriptClient {
     /// A client that puts `scratch` in the place of `${scratch}` in every string of a turn.
     pub fn new(scratch: PathBuf) -> Self {
-        Self { scratch, taken: Mutex::default() }
+        Self {
+            scratch,
+            taken: Mutex::default(),
+        }
     }
 
     fn next_turn(&self, n: u64, candidate: &Candidate) -> Option<Turn> {
@@ -51,9 +54,10 @@ impl ScriptClient {
     fn filled_value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.filled(&text)),
-            Value::Array(items) => {
-                items.into_iter().map(|item| self.filled_value(item)).collect()
-            }
+            Value::Array(items) => items
+                .into_iter()
+                .map(|item| self.filled_value(item))
+                .collect(),
             Value::Object(fields) => fields
                 .into_iter()
                 .map(|(name, value)| (name, self.filled_value(value)))
@@ -68,10 +72,10 @@ impl ScriptClient {
             tool: tool.clone(),
             args: turn.args.clone().unwrap_or_default(),
         });
-        let finish = turn
-            .finish
-            .iter()
-            .map(|finish| ScriptCall { tool: YIELD.into(), args: finish.arguments() });
+        let finish = turn.finish.iter().map(|finish| ScriptCall {
+            tool: YIELD.into(),
+            args: finish.arguments(),
+        });
         single
             .chain(turn.tools.iter().cloned())
             .chain(finish)
@@ -89,12 +93,24 @@ impl ScriptClient {
 impl ModelClient for ScriptClient {
     async fn stream(&self, request: ModelRequest<'_>) -> Result<ChunkStream, ModelError> {
         let ModelRequest { n, candidate, .. } = request;
-        let turn = self.next_turn(n, candidate).ok_or(ModelError::ScriptEnded(n))?;
+        let turn = self
+            .next_turn(n, candidate)
+            .ok_or(ModelError::ScriptEnded(n))?;
         let calls = self.calls(n, &turn);
         let end = how_it_ends(&turn, !calls.is_empty())?;
         let think = turn.think.as_deref().map(|text| self.filled(text));
-        let said = [turn.text.as_deref(), turn.finish.as_ref().and_then(|finish| finish.text.as_deref())];
-        let text = said.into_iter().flatten().map(|text| self.filled(text)).collect::<Vec<_>>().join("\n\n");
+        let said = [
+            turn.text.as_deref(),
+            turn.finish
+                .as_ref()
+                .and_then(|finish| finish.text.as_deref()),
+        ];
+        let text = said
+            .into_iter()
+            .flatten()
+            .map(|text| self.filled(text))
+            .collect::<Vec<_>>()
+            .join("\n\n");
         let mut chunks = Vec::new();
         chunks.extend(think.clone().map(Chunk::Thought).map(Ok));
         if !text.is_empty() {
@@ -109,9 +125,21 @@ impl ModelClient for ScriptClient {
             End::Never => return Ok(stream::iter(chunks).chain(stream::pending()).boxed()),
             End::Well(stop) => stop,
         };
-        let thoughts = think.into_iter().map(|text| Thought { text, signature: None }).collect();
+        let thoughts = think
+            .into_iter()
+            .map(|text| Thought {
+                text,
+                signature: None,
+            })
+            .collect();
         let usage = priced(turn.usage.unwrap_or_default(), candidate);
-        chunks.push(Ok(Chunk::End(Answer { thoughts, text, calls, stop, usage })));
+        chunks.push(Ok(Chunk::End(Answer {
+            thoughts,
+            text,
+            calls,
+            stop,
+            usage,
+        })));
         Ok(stream::iter(chunks).boxed())
     }
 }
@@ -123,10 +151,18 @@ enum End {
 }
 
 fn how_it_ends(turn: &Turn, has_calls: bool) -> Result<End, ModelError> {
-    if let Some(ScriptError { status, retry_after_s }) = turn.error {
+    if let Some(ScriptError {
+        status,
+        retry_after_s,
+    }) = turn.error
+    {
         let retry_after = retry_after_s.and_then(|wait| Duration::try_from_secs_f64(wait).ok());
         let message = "the script says so".into();
-        return Ok(End::Error(ModelError::Status { http: status, message, retry_after }));
+        return Ok(End::Error(ModelError::Status {
+            http: status,
+            message,
+            retry_after,
+        }));
     }
     if turn.cut {
         return Ok(End::Error(ModelError::Truncated));
@@ -140,7 +176,8 @@ fn how_it_ends(turn: &Turn, has_calls: bool) -> Result<End, ModelError> {
         Some("length") => StopReason::Length,
         Some("refusal") => StopReason::Refusal,
         Some(other) => {
-            let message = format!("`end: {other}` in the script; it is `stop`, `length` or `refusal`");
+            let message =
+                format!("`end: {other}` in the script; it is `stop`, `length` or `refusal`");
             return Err(ModelError::Request(message));
         }
     };
@@ -149,7 +186,10 @@ fn how_it_ends(turn: &Turn, has_calls: bool) -> Result<End, ModelError> {
 
 fn priced(usage: Usage, candidate: &Candidate) -> Usage {
     let by_list = || candidate.price.and_then(|price| price.of(&usage));
-    Usage { cost: usage.cost.or_else(by_list), ..usage }
+    Usage {
+        cost: usage.cost.or_else(by_list),
+        ..usage
+    }
 }
 
 #[cfg(test)]

@@ -48,11 +48,19 @@ pub(crate) struct HandedIn {
 impl HandedIn {
     /// An end without a result.
     pub(crate) fn nothing(ending: Ending) -> Self {
-        Self { ending, text: None, data: None }
+        Self {
+            ending,
+            text: None,
+            data: None,
+        }
     }
 
     fn data(ending: Ending, data: Value) -> Self {
-        Self { ending, text: data.as_str().map(str::to_owned), data: Some(data) }
+        Self {
+            ending,
+            text: data.as_str().map(str::to_owned),
+            data: Some(data),
+        }
     }
 }
 
@@ -90,14 +98,19 @@ impl Desk {
 
     /// What was wrong with the last call, if it was rejected.
     pub(crate) fn rejection(&self) -> Option<String> {
-        (self.rejected > 0)
-            .then(|| format!("the last `yield` was rejected: {}", self.last_faults.join("; ")))
+        (self.rejected > 0).then(|| {
+            format!(
+                "the last `yield` was rejected: {}",
+                self.last_faults.join("; ")
+            )
+        })
     }
 
     /// The parts that were accepted, and what the caller should know of them.
     pub(crate) fn close(mut self) -> (Vec<Section>, Vec<String>) {
         if let Some(defect) = self.form.defect() {
-            let warning = format!("the result was not checked: its schema cannot be used: {defect}");
+            let warning =
+                format!("the result was not checked: its schema cannot be used: {defect}");
             self.warnings.push(warning);
         }
         (self.sections, self.warnings)
@@ -132,15 +145,25 @@ impl Desk {
             return self.whole(Value::Object(assembled(&self.sections, &self.form)));
         }
         if self.form.is_stated() && self.form.defect().is_none() {
-            return self.reject(vec!["`data` is missing; it has to hold the result, which has a schema".into()]);
+            return self.reject(vec![
+                "`data` is missing; it has to hold the result, which has a schema".into(),
+            ]);
         }
         let Some(text) = last_text else {
             return self.reject(vec![NO_TEXT.into()]);
         };
-        Verdict::Final(HandedIn { text: Some(text.to_owned()), ..HandedIn::nothing(self.yielded()) })
+        Verdict::Final(HandedIn {
+            text: Some(text.to_owned()),
+            ..HandedIn::nothing(self.yielded())
+        })
     }
 
-    fn part(&mut self, labels: Vec<String>, data: Option<Value>, last_text: Option<&str>) -> Verdict {
+    fn part(
+        &mut self,
+        labels: Vec<String>,
+        data: Option<Value>,
+        last_text: Option<&str>,
+    ) -> Verdict {
         let Some(data) = data.or_else(|| last_text.map(Value::from)) else {
             return self.reject(vec![NO_TEXT.into()]);
         };
@@ -152,13 +175,19 @@ impl Desk {
                 Err(wrong) => (data.clone(), wrong),
             };
             faults.extend(wrong);
-            sections.push(Section { label: label.clone(), data });
+            sections.push(Section {
+                label: label.clone(),
+                data,
+            });
         }
         if !faults.is_empty() {
             if self.form.is_strict() || self.rejected + 1 < TRIES {
                 return self.reject(faults);
             }
-            self.warnings.push(format!("a part was accepted as it is: {}", faults.join("; ")));
+            self.warnings.push(format!(
+                "a part was accepted as it is: {}",
+                faults.join("; ")
+            ));
         }
         self.sections.extend(sections);
         self.rejected = 0;
@@ -193,26 +222,35 @@ impl Desk {
     }
 
     fn yielded(&self) -> Ending {
-        Ending::Yielded { tries: self.rejected + 1, faults: Vec::new() }
+        Ending::Yielded {
+            tries: self.rejected + 1,
+            faults: Vec::new(),
+        }
     }
 
     fn reject(&mut self, faults: Vec<String>) -> Verdict {
         self.rejected += 1;
         self.last_faults = faults;
         if self.rejected < TRIES {
-            return Verdict::Rejected { text: self.complaint(TRIES - self.rejected) };
+            return Verdict::Rejected {
+                text: self.complaint(TRIES - self.rejected),
+            };
         }
         Verdict::Final(self.give_in())
     }
 
     /// The end after the last try.
     fn give_in(&mut self) -> HandedIn {
-        let tries = self.rejected;
+        // What was wrong is in the ending from here on.
+        let tries = std::mem::take(&mut self.rejected);
         let last = self.last_data.take();
         if self.form.is_strict() {
             let faults = self.last_faults.clone();
             let ending = Ending::SchemaViolation { tries, faults };
-            return HandedIn { data: last.map(|(data, _)| data), ..HandedIn::nothing(ending) };
+            return HandedIn {
+                data: last.map(|(data, _)| data),
+                ..HandedIn::nothing(ending)
+            };
         }
         match last {
             Some((data, faults)) => HandedIn::data(Ending::Yielded { tries, faults }, data),
@@ -255,7 +293,9 @@ fn fitting_part(form: &Form, label: &str, data: &Value) -> Result<Value, Vec<Str
         Label::Unknown { known } => {
             let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
             let known = known.join(", ");
-            return Err(vec![format!("`{label}` is no part of the result; its parts are {known}")]);
+            return Err(vec![format!(
+                "`{label}` is no part of the result; its parts are {known}"
+            )]);
         }
         Label::Known { schema, items } => (schema, items),
     };
@@ -265,7 +305,9 @@ fn fitting_part(form: &Form, label: &str, data: &Value) -> Result<Value, Vec<Str
     let item = items.as_ref().and_then(validator);
     let faults = |value: &Value| {
         let of = |validator: &Option<Validator>| {
-            validator.as_ref().map_or_else(Vec::new, |validator| validator.faults(value))
+            validator
+                .as_ref()
+                .map_or_else(Vec::new, |validator| validator.faults(value))
         };
         match &item {
             Some(_) if !value.is_array() => of(&item),
@@ -278,7 +320,12 @@ fn fitting_part(form: &Form, label: &str, data: &Value) -> Result<Value, Vec<Str
     }
     unwrapped(data)
         .filter(|inner| faults(inner).is_empty())
-        .ok_or_else(|| wrong.iter().map(|fault| format!("part `{label}`: {fault}")).collect())
+        .ok_or_else(|| {
+            wrong
+                .iter()
+                .map(|fault| format!("part `{label}`: {fault}"))
+                .collect()
+        })
 }
 
 #[cfg(test)]

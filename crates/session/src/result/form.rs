@@ -31,7 +31,10 @@ pub(super) enum Label {
 impl Form {
     /// A form for results of this shape; `None` takes any result.
     pub(crate) fn new(planned: Option<PlannedSchema>) -> Self {
-        Self { planned, compiled: OnceCell::new() }
+        Self {
+            planned,
+            compiled: OnceCell::new(),
+        }
     }
 
     /// Whether a result has to be data.
@@ -41,7 +44,9 @@ impl Form {
 
     /// Whether the plan insists.
     pub(super) fn is_strict(&self) -> bool {
-        self.planned.as_ref().is_some_and(|planned| planned.mode == SchemaMode::Strict)
+        self.planned
+            .as_ref()
+            .is_some_and(|planned| planned.mode == SchemaMode::Strict)
     }
 
     /// Compiles the schema, unless that is done.
@@ -72,7 +77,10 @@ impl Form {
 
     /// What is said of `name` as a part of the result.
     pub(super) fn label(&self, name: &str) -> Label {
-        let Some(schema) = self.planned.as_ref().and_then(|planned| planned.schema.as_object())
+        let Some(schema) = self
+            .planned
+            .as_ref()
+            .and_then(|planned| planned.schema.as_object())
         else {
             return Label::Free;
         };
@@ -86,9 +94,9 @@ impl Form {
         let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false))
             && !schema.contains_key("patternProperties");
         match properties {
-            Some(properties) if is_closed => {
-                Label::Unknown { known: properties.keys().cloned().collect() }
-            }
+            Some(properties) if is_closed => Label::Unknown {
+                known: properties.keys().cloned().collect(),
+            },
             _ => Label::Free,
         }
     }
@@ -112,11 +120,14 @@ fn items_of<'a>(root: &'a Map<String, Value>, property: &'a Value) -> Option<&'a
 }
 
 fn resolve<'a>(root: &'a Map<String, Value>, schema: &'a Value) -> &'a Value {
-    let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| {
-        let mut path = target.strip_prefix("#/")?.split('/');
-        let first = root.get(path.next()?)?;
-        path.try_fold(first, |place, name| place.get(name))
-    });
+    let target = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|target| {
+            let mut path = target.strip_prefix("#/")?.split('/');
+            let first = root.get(path.next()?)?;
+            path.try_fold(first, |place, name| place.get(name))
+        });
     target.unwrap_or(schema)
 }
 
@@ -162,11 +173,17 @@ mod tests {
             "$defs": {"finding": {"type": "object", "required": ["title"]}},
             "properties": {"findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}}},
         }));
-        let Label::Known { items: Some(items), .. } = form.label("findings") else {
+        let Label::Known {
+            items: Some(items), ..
+        } = form.label("findings")
+        else {
             panic!("a list");
         };
         let validator = Validator::new(&items).unwrap();
-        assert_eq!(validator.faults(&json!({"title": "x"})), Vec::<String>::new());
+        assert_eq!(
+            validator.faults(&json!({"title": "x"})),
+            Vec::<String>::new()
+        );
         assert_eq!(validator.faults(&json!({})).len(), 1);
     }
 

@@ -47,7 +47,10 @@ mod tests {
     }
 
     fn section(label: &str, data: Value) -> Section {
-        Section { label: label.into(), data }
+        Section {
+            label: label.into(),
+            data,
+        }
     }
 
     #[test]
@@ -65,8 +68,15 @@ mod tests {
 
     #[test]
     fn without_a_schema_a_second_value_makes_a_list() {
-        let sections = [section("note", json!(1)), section("note", json!(2)), section("note", json!(3))];
-        assert_eq!(Value::Object(assembled(&sections, &Form::new(None))), json!({"note": [1, 2, 3]}));
+        let sections = [
+            section("note", json!(1)),
+            section("note", json!(2)),
+            section("note", json!(3)),
+        ];
+        assert_eq!(
+            Value::Object(assembled(&sections, &Form::new(None))),
+            json!({"note": [1, 2, 3]})
+        );
     }
 
     proptest! {

@@ -7,9 +7,7 @@ use std::{
 };
 
 use futures_util::StreamExt;
-use sortie_protocol::{
-    Call, Ended, EndedStatus, Ending, EventKind, Reply, Usage, Up, tool::YIELD,
-};
+use sortie_protocol::{Call, Ended, EndedStatus, Ending, EventKind, Reply, Up, Usage, tool::YIELD};
 use tokio::{select, time::sleep};
 
 use super::{
@@ -65,7 +63,10 @@ impl Session<'_> {
                 Reply::Spent { budget } => return Err(Ending::Budget { budget }),
                 Reply::Text { text, .. } => {
                     let message = format!("the root answered `admit` with a text: {text}");
-                    return Err(Ending::Failed { reason: "protocol".into(), message });
+                    return Err(Ending::Failed {
+                        reason: "protocol".into(),
+                        message,
+                    });
                 }
             };
             self.follow(candidate, next, &why).await?;
@@ -86,16 +87,20 @@ impl Session<'_> {
             Next::Ask => Ok(()),
             Next::AskAfter(wait) => {
                 let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                self.link.event(EventKind::RetryWait { ms, why: why.to_owned() });
+                self.link.event(EventKind::RetryWait {
+                    ms,
+                    why: why.to_owned(),
+                });
                 select! {
                     biased;
                     () = self.link.cancelled().cancelled() => Err(Ending::Cancelled),
                     () = sleep(wait) => Ok(()),
                 }
             }
-            Next::GiveUp { reason, message } => {
-                Err(Ending::Failed { reason: reason.to_owned(), message })
-            }
+            Next::GiveUp { reason, message } => Err(Ending::Failed {
+                reason: reason.to_owned(),
+                message,
+            }),
         }
     }
 
@@ -167,8 +172,17 @@ impl Session<'_> {
 
     fn patience(&self) -> Patience {
         let clocks = &self.plan.clocks;
-        let longer = |ms: u64| if ms == 0 { FOREVER } else { Duration::from_millis(ms) + MARGIN };
-        Patience { first: longer(clocks.first_activity_ms), idle: longer(clocks.idle_ms) }
+        let longer = |ms: u64| {
+            if ms == 0 {
+                FOREVER
+            } else {
+                Duration::from_millis(ms) + MARGIN
+            }
+        };
+        Patience {
+            first: longer(clocks.first_activity_ms),
+            idle: longer(clocks.idle_ms),
+        }
     }
 
     fn selector(&self, candidate: usize) -> &str {
@@ -191,7 +205,10 @@ impl OpenRequest {
             retry_after_ms: None,
             usage: Usage::default(),
         };
-        Self { link, ended: Some(ended) }
+        Self {
+            link,
+            ended: Some(ended),
+        }
     }
 
     fn close(&mut self, result: &Result<Answer, ModelError>) {
@@ -201,12 +218,23 @@ impl OpenRequest {
                 ended.status = EndedStatus::Answered;
                 ended.usage = answer.usage;
             }
-            Err(ModelError::Status { http, message, retry_after }) => {
-                ended.status = EndedStatus::Refused { http: *http, message: message.clone() };
-                ended.retry_after_ms = retry_after
-                    .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+            Err(ModelError::Status {
+                http,
+                message,
+                retry_after,
+            }) => {
+                ended.status = EndedStatus::Refused {
+                    http: *http,
+                    message: message.clone(),
+                };
+                ended.retry_after_ms =
+                    retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
             }
-            Err(error) => ended.status = EndedStatus::Broken { message: error.to_string() },
+            Err(error) => {
+                ended.status = EndedStatus::Broken {
+                    message: error.to_string(),
+                }
+            }
         }
         self.send();
     }

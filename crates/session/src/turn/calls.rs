@@ -10,15 +10,14 @@ use futures_util::{StreamExt, stream::FuturesOrdered};
 use serde_json::Value;
 use sortie_prompts::notes;
 use sortie_protocol::{
-    Call, EventKind, RecordKind, Reply, ToolCall, ToolResult,
+    Call, Ending, EventKind, RecordKind, Reply, ToolCall, ToolResult,
     tool::{self, Access, Side, YIELD},
 };
 use tokio::{select, time::Instant};
 
 use super::{Session, detail::detail};
 use crate::{
-    arm,
-    descendants,
+    arm, descendants,
     link::Link,
     result::{HandedIn, Verdict},
     tools::{Tool, ToolAnswer, ToolContext},
@@ -55,7 +54,11 @@ impl Session<'_> {
                 Order::Refuse(why) => self.transcript.refuse(call, &why),
                 Order::HandIn(args) => {
                     if let Some(handed_in) = self.hand_in(call, &args) {
-                        self.refuse_all(&rest[1..], notes::NOT_RUN_FINISHED);
+                        let why = match handed_in.ending {
+                            Ending::Yielded { .. } => notes::NOT_RUN_FINISHED,
+                            _ => notes::NOT_RUN_STOPPED,
+                        };
+                        self.refuse_all(&rest[1..], why);
                         return Some(handed_in);
                     }
                 }
@@ -100,6 +103,8 @@ impl Session<'_> {
         };
         let args = match arguments(&call.args) {
             Ok(args) => args,
+            // The desk counts what it has to reject, so that a model cannot fail at it forever.
+            Err(_) if known.name == YIELD => call.args.clone(),
             Err(why) => return Order::Refuse(why),
         };
         if known.name == YIELD {
@@ -118,18 +123,41 @@ impl Session<'_> {
     }
 
     fn no_such_tool(&self, name: &str) -> String {
-        let names: Vec<_> = self.plan.tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
-        format!("there is no tool `{name}` here; the tools are {}", names.join(", "))
+        let names: Vec<_> = self
+            .plan
+            .tools
+            .iter()
+            .map(|tool| format!("`{}`", tool.name))
+            .collect();
+        format!(
+            "there is no tool `{name}` here; the tools are {}",
+            names.join(", ")
+        )
     }
 
     /// Receives a `yield`. Nothing in it touches the world, so it need not wait until its record is on disk.
     fn hand_in(&mut self, call: &ToolCall, args: &Value) -> Option<HandedIn> {
         self.transcript.append(RecordKind::ToolCall(call.clone()));
         let (ok, text, handed_in) = match self.desk.submit(args, self.transcript.last_text()) {
-            Verdict::Final(handed_in) => (true, "the session is over".to_owned(), Some(handed_in)),
+            Verdict::Final(handed_in) => {
+                let (ok, text) = match &handed_in.ending {
+                    Ending::SchemaViolation { faults, .. } => (
+                        false,
+                        format!(
+                            "not accepted, and that was the last try: {}",
+                            faults.join("; ")
+                        ),
+                    ),
+                    Ending::Incomplete { message } => (false, message.clone()),
+                    _ => (true, "the session is over".to_owned()),
+                };
+                (ok, text, Some(handed_in))
+            }
             Verdict::Part { labels } => {
                 for label in &labels {
-                    self.link.event(EventKind::Section { label: label.clone() });
+                    self.link.event(EventKind::Section {
+                        label: label.clone(),
+                    });
                 }
                 let text = format!("part `{}` is taken; go on", labels.join("`, `"));
                 (true, text, None)
@@ -265,5 +293,8 @@ fn address(access: Access, args: &Value) -> Option<String> {
         return None;
     }
     let path = args.get("path")?.as_str()?;
-    SCHEMES.iter().any(|scheme| path.starts_with(scheme)).then(|| path.to_owned())
+    SCHEMES
+        .iter()
+        .any(|scheme| path.starts_with(scheme))
+        .then(|| path.to_owned())
 }

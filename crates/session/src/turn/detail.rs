@@ -22,7 +22,10 @@ pub(super) fn detail(args: &Value) -> String {
     let mut shown = String::new();
     let mut left = SHOWN;
     for word in told.split_whitespace() {
-        for c in if shown.is_empty() { "" } else { " " }.chars().chain(word.chars()) {
+        for c in if shown.is_empty() { "" } else { " " }
+            .chars()
+            .chain(word.chars())
+        {
             if left == 0 {
                 shown.push('…');
                 return shown;

@@ -182,32 +182,65 @@ impl<'a> Session<'a> {
                 "nothing was handed in with `yield`; the last text is taken for the report (`task.acceptProse`)"
                     .into(),
             );
-            let ending = Ending::Yielded { tries: 0, faults: Vec::new() };
-            return Some(HandedIn { text, ..HandedIn::nothing(ending) });
+            let ending = Ending::Yielded {
+                tries: 0,
+                faults: Vec::new(),
+            };
+            return Some(HandedIn {
+                text,
+                ..HandedIn::nothing(ending)
+            });
         }
-        let message = format!("the model {}, after {} reminders", idle.words(), notes::REMINDERS);
+        let message = format!(
+            "the model {}, after {} reminders",
+            idle.words(),
+            notes::REMINDERS
+        );
         Some(HandedIn::nothing(Ending::Incomplete { message }))
     }
 
     fn report(mut self, handed_in: HandedIn) -> Report {
-        let HandedIn { mut ending, text, data } = handed_in;
-        let rejection = self.desk.rejection();
+        let HandedIn {
+            mut ending,
+            text,
+            data,
+        } = handed_in;
         if let Ending::Incomplete { message } | Ending::Failed { message, .. } = &mut ending
-            && let Some(rejection) = &rejection
-            && !message.contains("`yield` calls in a row")
+            && let Some(rejection) = self.desk.rejection()
         {
             message.push_str("; ");
-            message.push_str(rejection);
+            message.push_str(&rejection);
         }
         let last_text = match self.cut_text.take() {
             Some(cut) => {
-                self.warnings.push("the last text is partial: the answer that held it broke off".into());
+                self.warnings
+                    .push("the last text is partial: the answer that held it broke off".into());
                 Some(cut)
             }
             None => self.transcript.last_text().map(str::to_owned),
         };
         let (sections, of_desk) = self.desk.close();
         self.warnings.extend(of_desk);
-        Report { ending, text, data, sections, last_text, warnings: self.warnings }
+        Report {
+            ending,
+            text,
+            data,
+            sections,
+            last_text,
+            warnings: self.warnings,
+        }
     }
 }
+
+#[cfg(test)]
+#[path = "cancel_tests.rs"]
+mod cancel;
+#[cfg(test)]
+#[path = "cases_tests.rs"]
+mod cases;
+#[cfg(test)]
+#[path = "requests_tests.rs"]
+mod requests;
+#[cfg(test)]
+#[path = "turn_tests.rs"]
+mod tests;

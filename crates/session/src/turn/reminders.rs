@@ -65,7 +65,11 @@ impl Ladder {
         }
         self.sent += 1;
         let n = self.sent;
-        Some(Reminder { n, text: notes::reminder(n), demands_yield: n == notes::REMINDERS })
+        Some(Reminder {
+            n,
+            text: notes::reminder(n),
+            demands_yield: n == notes::REMINDERS,
+        })
     }
 }
 
@@ -76,8 +80,9 @@ mod tests {
     #[test]
     fn only_the_last_reminder_demands_a_yield_and_none_follows() {
         let mut ladder = Ladder::default();
-        let demands: Vec<_> =
-            std::iter::from_fn(|| ladder.next()).map(|reminder| (reminder.n, reminder.demands_yield)).collect();
+        let demands: Vec<_> = std::iter::from_fn(|| ladder.next())
+            .map(|reminder| (reminder.n, reminder.demands_yield))
+            .collect();
         assert_eq!(demands, [(1, false), (2, false), (3, true)]);
         assert_eq!(ladder.next(), None);
     }

@@ -68,7 +68,12 @@ impl Fault {
             }
             error => format!("`{selector}`: {error}"),
         };
-        Self { kind, retry_after, reason, message }
+        Self {
+            kind,
+            retry_after,
+            reason,
+            message,
+        }
     }
 }
 
@@ -84,9 +89,16 @@ fn kind_of(http: u16, message: &str) -> FaultKind {
 /// Providers say it in many ways, and some of them with a status that means something else.
 fn speaks_of_load(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
-    ["overloaded", "rate limit", "rate_limit", "quota", "too many requests", "resource_exhausted"]
-        .iter()
-        .any(|word| message.contains(word))
+    [
+        "overloaded",
+        "rate limit",
+        "rate_limit",
+        "quota",
+        "too many requests",
+        "resource_exhausted",
+    ]
+    .iter()
+    .any(|word| message.contains(word))
 }
 
 /// What to do next.
@@ -113,6 +125,8 @@ pub(super) struct Chain {
     at: usize,
     /// Failures of the current candidate in a row.
     tries: u32,
+    /// Failures of all candidates since the last answer. Bounds a chain that goes round because of cooldowns.
+    failures: usize,
     /// Refusals for load with no candidate left, in a row.
     refusals: u32,
     /// Time spent waiting for a cooldown since the last answer.
@@ -135,6 +149,7 @@ impl Chain {
             candidates: vec![Standing::Open(Duration::ZERO); candidates],
             at: 0,
             tries: 0,
+            failures: 0,
             refusals: 0,
             waited: Duration::ZERO,
         }
@@ -148,6 +163,7 @@ impl Chain {
     /// The current candidate answered.
     pub(super) fn answered(&mut self) {
         self.tries = 0;
+        self.failures = 0;
         self.refusals = 0;
         self.waited = Duration::ZERO;
         // Time has passed since the others were left; how much is the root's to know.
@@ -182,7 +198,9 @@ impl Chain {
         let wait = ready_in.max(SHORTEST);
         if self.waited + wait > self.longest() {
             let longest = self.longest().as_secs_f64();
-            return rate_limited(format!("{why}; waiting is limited to {longest} s in all (`retry.maxDelayMs`)"));
+            return rate_limited(format!(
+                "{why}; waiting is limited to {longest} s in all (`retry.maxDelayMs`)"
+            ));
         }
         self.waited += wait;
         for standing in &mut self.candidates {
@@ -200,7 +218,11 @@ impl Chain {
             FaultKind::Final => give_up(fault),
             FaultKind::Lasting => {
                 self.stand(Standing::Shut);
-                if self.advance() { Next::Ask } else { give_up(fault) }
+                if self.advance() {
+                    Next::Ask
+                } else {
+                    give_up(fault)
+                }
             }
             FaultKind::Load => {
                 self.stand(Standing::Open(fault.retry_after.unwrap_or(COOLDOWN)));
@@ -219,13 +241,29 @@ impl Chain {
             }
             FaultKind::Passing => {
                 let is_last = self.next_open().is_none();
-                let tries = if is_last { self.policy.max_retries } else { TRIES_BEFORE_SWITCH };
-                let wait = self.backoff(self.tries, roll).max(fault.retry_after.unwrap_or_default());
+                let tries = if is_last {
+                    self.policy.max_retries
+                } else {
+                    TRIES_BEFORE_SWITCH
+                };
+                let wait = self
+                    .backoff(self.tries, roll)
+                    .max(fault.retry_after.unwrap_or_default());
+                let all = (TRIES_BEFORE_SWITCH + 1) as usize * self.candidates.len()
+                    + self.policy.max_retries as usize;
+                self.failures += 1;
+                if self.failures > all {
+                    return give_up(fault);
+                }
                 if self.tries < tries && wait <= self.longest() {
                     self.tries += 1;
                     return Next::AskAfter(wait);
                 }
-                if self.advance() { Next::Ask } else { give_up(fault) }
+                if self.advance() {
+                    Next::Ask
+                } else {
+                    give_up(fault)
+                }
             }
         }
     }
@@ -243,8 +281,7 @@ impl Chain {
     }
 
     fn next_open(&self) -> Option<usize> {
-        (self.at + 1..self.candidates.len())
-            .find(|&i| self.candidates[i] != Standing::Shut)
+        (self.at + 1..self.candidates.len()).find(|&i| self.candidates[i] != Standing::Shut)
     }
 
     /// Goes to the next candidate, if one is left.
@@ -271,11 +308,17 @@ impl Chain {
 }
 
 fn give_up(fault: &Fault) -> Next {
-    Next::GiveUp { reason: fault.reason, message: fault.message.clone() }
+    Next::GiveUp {
+        reason: fault.reason,
+        message: fault.message.clone(),
+    }
 }
 
 fn rate_limited(message: String) -> Next {
-    Next::GiveUp { reason: "rate_limited", message }
+    Next::GiveUp {
+        reason: "rate_limited",
+        message,
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,10 @@ impl Transcript {
     /// Goes on where `stored` ends. Calls that were left without an answer get one: no model takes a conversation
     /// in which a call has none.
     pub(super) fn resume(stored: Vec<Record>, link: Link) -> Self {
-        let mut transcript = Self { records: stored, link };
+        let mut transcript = Self {
+            records: stored,
+            link,
+        };
         for call in transcript.unanswered() {
             transcript.refuse(&call, notes::NOT_RUN_LOST);
         }
@@ -51,32 +54,48 @@ impl Transcript {
 
     /// The last text that a model said, trimmed.
     pub(super) fn last_text(&self) -> Option<&str> {
-        self.records.iter().rev().find_map(|record| match &record.kind {
-            RecordKind::Assistant(turn) => Some(turn.text.trim()).filter(|text| !text.is_empty()),
-            _ => None,
-        })
+        self.records
+            .iter()
+            .rev()
+            .find_map(|record| match &record.kind {
+                RecordKind::Assistant(turn) => {
+                    Some(turn.text.trim()).filter(|text| !text.is_empty())
+                }
+                _ => None,
+            })
     }
 
     /// The calls of the last turn that have no answer, in order.
     fn unanswered(&self) -> Vec<ToolCall> {
-        let turn = self.records.iter().enumerate().rev().find_map(|(i, record)| {
-            match &record.kind {
+        let turn = self
+            .records
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(i, record)| match &record.kind {
                 RecordKind::Assistant(turn) => Some((i, turn)),
                 _ => None,
-            }
-        });
-        let Some((at, turn)) = turn else { return Vec::new() };
+            });
+        let Some((at, turn)) = turn else {
+            return Vec::new();
+        };
         let is_answered = |call: &ToolCall| {
             self.records[at..].iter().any(|record| {
                 matches!(&record.kind, RecordKind::ToolResult(result) if result.call == call.id)
             })
         };
-        turn.calls.iter().filter(|call| !is_answered(call)).cloned().collect()
+        turn.calls
+            .iter()
+            .filter(|call| !is_answered(call))
+            .cloned()
+            .collect()
     }
 }
 
 /// Milliseconds since 1970.
 fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
