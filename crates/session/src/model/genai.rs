@@ -88,5 +88,8 @@ fn used_ids(request: &ModelRequest<'_>) -> HashSet<String> {
 }
 
 #[cfg(test)]
-#[path = "genai/client_tests.rs"]
-mod tests;
+mod asking;
+#[cfg(test)]
+mod guard_tests;
+#[cfg(test)]
+mod request_tests;

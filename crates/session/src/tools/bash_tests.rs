@@ -124,10 +124,10 @@ async fn a_timeout_ends_the_whole_group() {
     let bench = Bench::new();
     let command = "sleep 1000 & echo $! > pid; echo started; sleep 1000";
     let text = bench
-        .failed("bash", json!({"command": command, "timeoutS": 0.3}))
+        .failed("bash", json!({"command": command, "timeoutS": 1.5}))
         .await;
     insta::assert_snapshot!(text, @r#"
-    timed out after 0.3 s and was ended by SIGTERM
+    timed out after 1.5 s and was ended by SIGTERM
     started
     "#);
     assert!(!lives(&bench.content("pid")));
@@ -139,11 +139,11 @@ async fn who_does_not_listen_is_killed() {
     let before = Instant::now();
     let command = "trap '' TERM; echo deaf; while :; do sleep 1; done";
     let text = bench
-        .failed("bash", json!({"command": command, "timeoutS": 0.3}))
+        .failed("bash", json!({"command": command, "timeoutS": 1.5}))
         .await;
     assert!(before.elapsed().as_secs() < 10, "{:?}", before.elapsed());
     insta::assert_snapshot!(text, @r#"
-    timed out after 0.3 s and was killed by SIGKILL, since it did not end when asked to
+    timed out after 1.5 s and was killed by SIGKILL, since it did not end when asked to
     deaf
     "#);
 }
@@ -153,10 +153,10 @@ async fn who_is_asked_may_have_last_words() {
     let bench = Bench::new();
     let command = "trap 'echo goodbye; exit 0' TERM; sleep 1000 & wait";
     let text = bench
-        .failed("bash", json!({"command": command, "timeoutS": 0.5}))
+        .failed("bash", json!({"command": command, "timeoutS": 1.5}))
         .await;
     insta::assert_snapshot!(text, @r#"
-    timed out after 0.5 s and was ended by SIGTERM
+    timed out after 1.5 s and was ended by SIGTERM
     goodbye
     "#);
 }
@@ -223,10 +223,10 @@ async fn somebody_who_writes_without_end_does_not_hide_the_exit() {
 async fn a_command_that_writes_without_end_is_stopped_by_its_clock() {
     let bench = Bench::new().with_limit(1_000);
     let text = bench
-        .failed("bash", json!({"command": "yes", "timeoutS": 0.2}))
+        .failed("bash", json!({"command": "yes", "timeoutS": 1.5}))
         .await;
     assert!(
-        text.starts_with("timed out after 0.2 s and was ended by SIGTERM\ny\n"),
+        text.starts_with("timed out after 1.5 s and was ended by SIGTERM\ny\n"),
         "{text}"
     );
     assert!(text.len() < 1_500, "{}", text.len());

@@ -53,7 +53,7 @@ impl Bench {
             cwd: folder.path().to_owned(),
             output_limit: 50_000,
             bash_timeout: Duration::from_mins(1),
-            kill_grace: Duration::from_millis(300),
+            kill_grace: Duration::from_secs(5),
             summarize: false,
             cancel: CancellationToken::new(),
             artifacts: kept.clone(),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sortie_protocol::{Origin, StopReason, Thought, Usage};
 
 use super::*;
-use crate::model::{Patience, genai::tests::candidate};
+use crate::model::{Patience, genai::asking::candidate};
 
 fn records(kinds: Vec<RecordKind>) -> Vec<Record> {
     let numbered = (1..).zip(kinds);

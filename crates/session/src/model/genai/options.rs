@@ -86,7 +86,7 @@ fn effort(candidate: &Candidate) -> Result<ReasoningEffort, ModelError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::genai::tests::candidate;
+    use crate::model::genai::asking::candidate;
 
     #[test]
     fn what_would_be_sent_as_something_else_is_refused() {

@@ -1,0 +1,119 @@
+//! A request of the tests, and what to make it with.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use serde_json::json;
+use sortie_protocol::{Api, Candidate, Origin, PlannedTool, Record, RecordKind, Secrets};
+use sortie_testkit::ModelServer;
+
+use super::GenaiClient;
+use crate::model::{
+    Answer, Chunk, ChunkStream, ModelClient as _, ModelError, ModelRequest, Patience,
+};
+
+/// A model without levels, prices, and key.
+pub(super) fn candidate(base_url: &str) -> Candidate {
+    Candidate {
+        selector: "local/small".into(),
+        provider: "local".into(),
+        api: Api::OpenaiCompletions,
+        base_url: base_url.into(),
+        url_secret: None,
+        key: None,
+        headers: [].into(),
+        wire_name: "small".into(),
+        effort: None,
+        context_window: None,
+        max_tokens: None,
+        price: None,
+        script: Vec::new(),
+    }
+}
+
+/// A request to make, and what to make it with.
+pub(super) struct Asking {
+    pub(super) candidate: Candidate,
+    pub(super) secrets: Secrets,
+    pub(super) transcript: Vec<Record>,
+    pub(super) tools: Vec<PlannedTool>,
+    pub(super) must_call: Option<&'static str>,
+    pub(super) patience: Patience,
+}
+
+impl Asking {
+    /// "go", asked of `server`.
+    pub(super) fn of(server: &ModelServer) -> Self {
+        Self::at(&server.url())
+    }
+
+    /// "go", asked of whoever is at `url`.
+    pub(super) fn at(url: &str) -> Self {
+        let long = Duration::from_mins(1);
+        Self {
+            candidate: candidate(url),
+            secrets: Secrets::default(),
+            transcript: records([RecordKind::User {
+                origin: Origin::Assignment,
+                text: "go".into(),
+            }]),
+            tools: Vec::new(),
+            must_call: None,
+            patience: Patience {
+                first: long,
+                idle: long,
+            },
+        }
+    }
+
+    /// Asks, with a client of its own.
+    pub(super) async fn stream(&self) -> Result<ChunkStream, ModelError> {
+        let client = GenaiClient::new(&self.secrets);
+        client
+            .stream(ModelRequest {
+                n: 1,
+                candidate: &self.candidate,
+                system: "be brief",
+                transcript: &self.transcript,
+                tools: &self.tools,
+                must_call: self.must_call,
+                patience: self.patience,
+            })
+            .await
+    }
+
+    /// Every piece up to the end or the first error.
+    pub(super) async fn chunks(&self) -> Result<Vec<Chunk>, ModelError> {
+        let mut stream = self.stream().await?;
+        let mut chunks = Vec::new();
+        while let Some(chunk) = stream.next().await {
+            chunks.push(chunk?);
+        }
+        Ok(chunks)
+    }
+
+    /// The whole answer.
+    pub(super) async fn answer(&self) -> Result<Answer, ModelError> {
+        match self.chunks().await?.pop() {
+            Some(Chunk::End(answer)) => Ok(answer),
+            other => panic!("it ended with {other:?}"),
+        }
+    }
+}
+
+/// Numbers records.
+pub(super) fn records(kinds: impl IntoIterator<Item = RecordKind>) -> Vec<Record> {
+    let numbered = (1..).zip(kinds);
+    numbered
+        .map(|(n, kind)| Record { n, at: 0, kind })
+        .collect()
+}
+
+/// A tool to offer.
+pub(super) fn read_tool() -> PlannedTool {
+    PlannedTool {
+        name: "read".into(),
+        description: "reads".into(),
+        parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+    }
+}
