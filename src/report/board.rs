@@ -150,22 +150,30 @@ impl Board {
         self.places.get(id).map(|&place| &self.rows[place])
     }
 
-    /// The rows that are worth `room` lines, in order: all of them, or else those that are not over first, and of
-    /// these the working ones before the queued ones.
+    /// The rows that are worth `room` lines: all of them, or else those that are not over first, and of these the
+    /// working ones before the queued ones. They come in the order of their arrival, nested ones after their parent.
     pub(super) fn visible(&self, room: usize) -> Vec<&Row> {
-        if self.rows.len() <= room {
-            return self.rows.iter().collect();
+        let mut rows: Vec<_> = self.rows.iter().collect();
+        if rows.len() > room {
+            rows.sort_by_key(|row| match row.state {
+                State::Running => 0,
+                State::Waiting => 1,
+                State::Queued => 2,
+                State::Ended(_) => 3,
+            });
+            rows.truncate(room);
         }
-        let mut places: Vec<_> = (0..self.rows.len()).collect();
-        places.sort_by_key(|&place| match self.rows[place].state {
-            State::Running => 0,
-            State::Waiting => 1,
-            State::Queued => 2,
-            State::Ended(_) => 3,
-        });
-        places.truncate(room);
-        places.sort_unstable();
-        places.into_iter().map(|place| &self.rows[place]).collect()
+        rows.sort_by_cached_key(|row| self.lineage(&row.id));
+        rows
+    }
+
+    /// The places of a task and of its parents, the outermost first.
+    fn lineage(&self, id: &TaskId) -> Vec<usize> {
+        let mut line: Vec<_> = std::iter::successors(Some(id.clone()), TaskId::parent)
+            .filter_map(|id| self.places.get(&id).copied())
+            .collect();
+        line.reverse();
+        line
     }
 
     /// All rows, added up.
@@ -251,6 +259,19 @@ mod tests {
         assert_eq!(names(9), ["Map", "Split", "Split.Left", "Port"]);
         assert_eq!(names(1), ["Split.Left"]);
         assert_eq!(names(2), ["Split", "Split.Left"]);
+    }
+
+    #[test]
+    fn a_nested_task_stands_under_its_parent_however_late_it_comes() {
+        let mut board = board();
+        let late = RunEventKind::Queued {
+            agent: "sonic".into(),
+            model: "local/small".into(),
+            label: None,
+        };
+        board.apply(&samples::event(70_000, Some("Split.Late"), late));
+        let names: Vec<_> = board.visible(9).iter().map(|row| row.id.as_str()).collect();
+        assert_eq!(names, ["Map", "Split", "Split.Left", "Split.Late", "Port"]);
     }
 
     #[test]
