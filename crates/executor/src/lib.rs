@@ -16,6 +16,7 @@ mod error;
 mod family;
 mod gate;
 mod ground;
+pub mod history;
 mod job;
 pub mod launch;
 mod lifecycle;
