@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use sortie_config::{Places, Problem, Source, nearest};
@@ -16,7 +16,18 @@ use crate::{
     walk::{self, Found},
 };
 
-/// The agents of a run. Made once; nested spawns look names up in the same one.
+/// The bundled agents, read once: nested spawns look again at what is on disk, but not at these.
+static BUNDLED: LazyLock<Vec<Result<Arc<AgentDefinition>, Problem>>> = LazyLock::new(|| {
+    agents::ALL
+        .iter()
+        .map(|bundled| {
+            let path = format!("bundled/{}.md", bundled.name);
+            AgentDefinition::parse(path, bundled.text, AgentSource::Bundled).map(Arc::new)
+        })
+        .collect()
+});
+
+/// Every agent, as the folders stood when it was made.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     agents: Vec<Arc<AgentDefinition>>,
@@ -127,15 +138,14 @@ impl Catalog {
 
     /// Adds one definition below all that are there already, as though a later folder held it.
     pub fn add(&mut self, agent: AgentDefinition) {
-        self.insert(agent, None);
+        self.insert(Arc::new(agent), None);
     }
 
     fn add_bundled(&mut self) {
-        for bundled in agents::ALL {
-            let path = format!("bundled/{}.md", bundled.name);
-            match AgentDefinition::parse(path, bundled.text, AgentSource::Bundled) {
-                Ok(agent) => self.insert(agent, None),
-                Err(problem) => self.problems.push(problem),
+        for bundled in BUNDLED.iter() {
+            match bundled {
+                Ok(agent) => self.insert(Arc::clone(agent), None),
+                Err(problem) => self.problems.push(problem.clone()),
             }
         }
     }
@@ -145,7 +155,7 @@ impl Catalog {
             match found {
                 Found::Problem(problem) => self.problems.push(problem),
                 Found::File { path, text } => match AgentDefinition::parse(&path, &text, source) {
-                    Ok(agent) => self.insert(agent, Some(folder)),
+                    Ok(agent) => self.insert(Arc::new(agent), Some(folder)),
                     Err(problem) => self.refuse(&path, &text, problem),
                 },
             }
@@ -177,7 +187,7 @@ impl Catalog {
         self.problems.push(problem);
     }
 
-    fn insert(&mut self, mut agent: AgentDefinition, folder: Option<&Path>) {
+    fn insert(&mut self, mut agent: Arc<AgentDefinition>, folder: Option<&Path>) {
         let name = agent.name.value.clone();
         if let Some(&at) = self.by_name.get(&name) {
             let winner = &self.agents[at];
@@ -193,24 +203,20 @@ impl Catalog {
                     .help("give one of the two another name"),
                 );
             }
-            self.shadowed.push(Shadowed {
-                agent: Arc::new(agent),
-                by,
-            });
+            self.shadowed.push(Shadowed { agent, by });
             return;
         }
         if let Some(invalid) = self.invalid.iter().find(|invalid| invalid.name == name) {
             let place = invalid.problem.whereabouts().unwrap_or_default();
-            agent.warnings.push(
-                Problem::warning(format!(
-                    "`{name}` of {place} would come first, but is invalid: {}",
-                    invalid.problem.message()
-                ))
-                .at(&agent.file, agent.name.span.clone()),
-            );
+            let warning = Problem::warning(format!(
+                "`{name}` of {place} would come first, but is invalid: {}",
+                invalid.problem.message()
+            ))
+            .at(&agent.file, agent.name.span.clone());
+            Arc::make_mut(&mut agent).warnings.push(warning);
         }
         self.by_name.insert(name, self.agents.len());
-        self.agents.push(Arc::new(agent));
+        self.agents.push(agent);
     }
 }
 

@@ -37,14 +37,19 @@ pub(crate) fn choose(
         .map(str::trim)
         .filter(|name| !name.is_empty());
     let name = stated.unwrap_or_else(|| default_agent(&grant.spawns));
-    faults.extend(depth(world, grant, name));
+    let too_deep = depth(world, grant, name);
+    let is_deepest = too_deep.is_some() && grant.spawns == SpawnRule::None;
+    faults.extend(too_deep);
     if grant.blocked.as_deref() == Some(name) {
         faults.push(
             Problem::error(format!("`{name}` may not start another `{name}`"))
                 .help("do this part yourself, or hand it to another agent"),
         );
     }
-    faults.extend(spawn_rule(&grant.spawns, name));
+    // At the deepest level nobody may be started because of the depth, which was said.
+    if !is_deepest {
+        faults.extend(spawn_rule(&grant.spawns, name));
+    }
     let agent = look_up(world, name, faults);
     faults.extend(disabled(world, name));
     let why = match stated {
@@ -130,25 +135,16 @@ fn disabled(world: &World<'_>, name: &str) -> Option<Problem> {
     )
 }
 
-/// `a`, `b`, and `c`, as far as a message can hold.
-pub(crate) fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+/// `a`, `b`, `c`, as far as a message can hold.
+pub(crate) fn quoted<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
     const MOST: usize = 24;
-    let mut text = String::new();
-    let mut left = 0;
-    for (place, name) in names.enumerate() {
-        if place >= MOST {
-            left += 1;
-            continue;
-        }
-        if place > 0 {
-            text.push_str(", ");
-        }
-        text.push('`');
-        text.push_str(name);
-        text.push('`');
+    let shown: Vec<_> = names
+        .by_ref()
+        .take(MOST)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{}, and {more} more", shown.join(", ")),
     }
-    if left > 0 {
-        text.push_str(&format!(", and {left} more"));
-    }
-    text
 }

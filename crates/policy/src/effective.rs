@@ -88,9 +88,10 @@ impl EffectivePolicy {
             blocked
                 .as_deref()
                 .map_or(serde_json::Value::Null, Into::into),
-            Why::rule(match names_itself {
-                true => "its `spawns` allows it to start itself",
-                false => "its `spawns` does not name it",
+            Why::rule(if names_itself {
+                "its `spawns` allows it to start itself"
+            } else {
+                "its `spawns` does not name it"
             }),
         ));
         let mut ceilings = grant.ceilings.clone();

@@ -113,7 +113,7 @@ pub(crate) fn mode_ceiling(mode: Mode) -> ToolSet {
     match mode {
         Mode::Normal => ToolSet::built(),
         Mode::ReadOnly => ToolSet::read_only(),
-        Mode::Plan => ToolSet::of(|tool| PLANNING.contains(&tool.name)),
+        Mode::Plan => ToolSet::of(|tool| tool.built && PLANNING.contains(&tool.name)),
     }
 }
 

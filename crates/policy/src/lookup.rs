@@ -84,7 +84,7 @@ fn partial<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Fou
     let (within, part) = match text.split_once('/') {
         Some((provider, part)) => match models.provider(provider) {
             Some(provider) => (Some(provider), part),
-            None => return unknown_provider(models, text, provider),
+            None => return unknown_provider(models, provider),
         },
         None => (None, text),
     };
@@ -116,14 +116,14 @@ fn ambiguous<'a>(pairs: impl Iterator<Item = (&'a Provider, &'a Model)>) -> Foun
     Found::Ambiguous(quoted(names.iter().map(String::as_str)))
 }
 
-fn unknown_provider<'a>(models: &Models, text: &str, provider: &str) -> Found<'a> {
+fn unknown_provider<'a>(models: &Models, provider: &str) -> Found<'a> {
     let known = models
         .providers()
         .iter()
         .map(|provider| provider.name.as_str());
     Found::None(match nearest(provider, known) {
         Some(meant) => format!("there is no provider `{provider}`; did you mean `{meant}`?"),
-        None => format!("`{text}` is in no catalogue, and there is no provider `{provider}`"),
+        None => format!("there is no provider `{provider}`"),
     })
 }
 
@@ -137,7 +137,7 @@ fn unknown(models: &Models, within: Option<&Provider>, text: &str) -> String {
         })
         .collect();
     match nearest(text, names.iter().map(String::as_str)) {
-        Some(meant) => format!("`{text}` is in no catalogue; did you mean `{meant}`?"),
-        None => format!("`{text}` is in no catalogue"),
+        Some(meant) => format!("it is in no catalogue; did you mean `{meant}`?"),
+        None => "it is in no catalogue".to_owned(),
     }
 }

@@ -48,10 +48,10 @@ pub(crate) fn choose(
 ) -> Result<Choice, Problem> {
     let (source, named) = source(world, request, agent);
     let mut roles = Roles::new(world, grant);
-    let place = |problem| match (&source, &agent.model) {
-        (Source::File(agent), Some(model)) => {
-            let problem: Problem = problem;
-            replaced(&problem).at(&agent.file, model.span.clone())
+    // Nobody who reads the problem wrote a bundled file.
+    let place = |problem: Problem| match (&source, &agent.model) {
+        (Source::File(agent), Some(model)) if agent.source != AgentSource::Bundled => {
+            problem.at(&agent.file, model.span.clone())
         }
         _ => problem,
     };
@@ -104,7 +104,7 @@ fn source<'a>(
     agent: &'a AgentDefinition,
 ) -> (Source<'a>, Vec<String>) {
     // `inherit` alone names no model.
-    let names = |list: &[String]| {
+    let of = |list: &[String]| {
         let pieces = pieces(list);
         let any = pieces
             .iter()
@@ -114,7 +114,7 @@ fn source<'a>(
     if let Some(named) = request
         .model
         .as_ref()
-        .and_then(|model| names(std::slice::from_ref(model)))
+        .and_then(|model| of(std::slice::from_ref(model)))
     {
         return (Source::Call, named);
     }
@@ -122,8 +122,7 @@ fn source<'a>(
         .settings
         .task_agent_model_overrides
         .get(&agent.name.value);
-    if let Some((setting, named)) =
-        setting.and_then(|setting| Some((setting, names(&setting.value)?)))
+    if let Some((setting, named)) = setting.and_then(|setting| Some((setting, of(&setting.value)?)))
     {
         let why = Why::setting("task.agentModelOverrides", &setting.origin);
         return (Source::Override(why), named);
@@ -133,7 +132,7 @@ fn source<'a>(
         .iter()
         .flat_map(|field| field.value.iter().map(|selector| selector.value.clone()))
         .collect();
-    match names(&stated) {
+    match of(&stated) {
         Some(named) => (Source::File(agent), named),
         None => (Source::Inherited, Vec::new()),
     }
@@ -147,15 +146,6 @@ fn trusted(named: &[String]) -> Result<(), Problem> {
         ))
         .help("name it by `--model`, in the batch, or in your own settings")),
         None => Ok(()),
-    }
-}
-
-/// The same fault, for a place to be added.
-fn replaced(problem: &Problem) -> Problem {
-    let fault = Problem::error(problem.message());
-    match problem.advice() {
-        Some(help) => fault.help(help),
-        None => fault,
     }
 }
 

@@ -9,24 +9,24 @@ use crate::effective::EffectivePolicy;
 pub(crate) fn of(name: &str, policy: &EffectivePolicy) -> Option<Value> {
     Some(match name {
         "read" => object(
-            json!({
+            &json!({
                 "path": {"type": "string", "description": "the file or folder"},
                 "range": {"type": "string", "description": "lines, as `10-40`, `10-`, or `10`"},
             }),
             &["path"],
         ),
         "write" => object(
-            json!({
+            &json!({
                 "path": {"type": "string", "description": "the file"},
                 "content": {"type": "string", "description": "all of its text"},
             }),
             &["path", "content"],
         ),
         "edit" => object(
-            json!({
+            &json!({
                 "path": {"type": "string", "description": "the file"},
                 "edits": {"type": "array", "minItems": 1, "items": object(
-                    json!({
+                    &json!({
                         "oldText": {"type": "string", "description": "text that occurs exactly once"},
                         "newText": {"type": "string", "description": "what stands there afterwards"},
                     }),
@@ -36,16 +36,16 @@ pub(crate) fn of(name: &str, policy: &EffectivePolicy) -> Option<Value> {
             &["path", "edits"],
         ),
         "bash" => object(
-            json!({
+            &json!({
                 "command": {"type": "string", "description": "what bash runs"},
                 "timeoutS": {"type": "number", "description": "seconds it may take"},
             }),
             &["command"],
         ),
         "todo" => object(
-            json!({
+            &json!({
                 "items": {"type": "array", "items": object(
-                    json!({
+                    &json!({
                         "text": {"type": "string", "description": "the step"},
                         "done": {"type": "boolean"},
                     }),
@@ -60,7 +60,7 @@ pub(crate) fn of(name: &str, policy: &EffectivePolicy) -> Option<Value> {
     })
 }
 
-fn object(properties: Value, required: &[&str]) -> Value {
+fn object(properties: &Value, required: &[&str]) -> Value {
     json!({
         "type": "object",
         "properties": properties,
@@ -92,9 +92,9 @@ fn task(policy: &EffectivePolicy) -> Value {
         item["effort"] = json!({"enum": ["lo", "med", "hi"], "description": "how hard to think"});
     }
     object(
-        json!({
+        &json!({
             "context": {"type": "string", "description": "background that every one of them needs"},
-            "tasks": {"type": "array", "minItems": 1, "items": object(item, &["task"])},
+            "tasks": {"type": "array", "minItems": 1, "items": object(&item, &["task"])},
         }),
         &["context", "tasks"],
     )
@@ -106,7 +106,7 @@ fn hand_in(policy: &EffectivePolicy) -> Value {
         None => json!({"description": "your result"}),
     };
     object(
-        json!({
+        &json!({
             "type": {
                 "anyOf": [
                     {"type": "string"},

@@ -70,9 +70,15 @@ fn of_the_file(agent: &AgentDefinition) -> Vec<String> {
         .warnings
         .iter()
         .filter(|problem| problem.severity() == Severity::Warning)
-        .map(|problem| match problem.whereabouts() {
-            Some(place) => format!("{place}: {}", problem.message()),
-            None => problem.message().to_owned(),
+        .map(|problem| {
+            let place = problem.whereabouts().map(|place| format!("{place}: "));
+            let help = problem.advice().map(|help| format!(" ({help})"));
+            let message = problem.message();
+            format!(
+                "{}{message}{}",
+                place.unwrap_or_default(),
+                help.unwrap_or_default()
+            )
         })
         .collect()
 }

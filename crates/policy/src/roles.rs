@@ -23,7 +23,7 @@ pub(crate) struct Asked {
     pub inherited: Option<Thinking>,
 }
 
-/// Where a selector may stand that leads back to itself.
+/// The step from a role that nothing maps to the run's model.
 const RUN_MODEL: &str = "the run's model";
 
 /// Follows selectors to the models they stand for.
@@ -166,6 +166,16 @@ impl<'a> Roles<'a> {
 
     /// The run's active model: `--model`, else `modelRoles.default`.
     fn run(&mut self, level: Option<EffortWord>, found: &mut Vec<Asked>) -> Result<(), Problem> {
+        if self.way.iter().any(|passed| passed == RUN_MODEL) {
+            let role = self.way.last().map_or("", String::as_str);
+            return Err(Problem::error(format!(
+                "the run's model is `{role}`, and nothing says which that is"
+            ))
+            .help(format!(
+                "set `modelRoles.{}` in `config.yml`, or name a model",
+                role.trim_start_matches('@')
+            )));
+        }
         if let Some(model) = self.grant.run_model.clone() {
             return self.step(RUN_MODEL, |roles| {
                 pieces(&[model])

@@ -37,7 +37,7 @@ impl ToolSet {
     /// What somebody may have who must change nothing: what only looks, and the handing on of work, which the same
     /// limit binds. No `bash`, until there is a sandbox that keeps it from writing.
     pub(crate) fn read_only() -> Self {
-        Self::of(|tool| tool.is_read_only() || tool.access == Access::Spawn)
+        Self::of(|tool| tool.built && (tool.is_read_only() || tool.access == Access::Spawn))
     }
 
     pub(crate) fn contains(self, name: &str) -> bool {
@@ -103,7 +103,7 @@ mod tests {
         for name in ["write", "edit", "patch", "bash", "hub"] {
             assert!(!set.contains(name), "{name}");
         }
-        for name in ["read", "grep", "todo", "task", "yield"] {
+        for name in ["read", "todo", "task", "yield"] {
             assert!(set.contains(name), "{name}");
         }
     }

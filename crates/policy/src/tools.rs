@@ -38,15 +38,15 @@ pub(crate) fn derive(
     faults: &mut Vec<Problem>,
 ) -> Kit {
     let (mode, mode_why) = mode(grant, agent);
+    let mut reasons = vec![asked(agent)];
     let mut kit = Kit {
-        tools: stated(agent, faults),
+        tools: stated(agent, &mut reasons, faults),
         spawns: agent.spawn_rule(),
         mode,
         mode_why,
-        reasons: Vec::new(),
+        reasons,
         warnings: Vec::new(),
     };
-    kit.reasons.push(stated_reason(agent));
     kit.gate_spawns(world, grant, agent);
     kit.apply_mode(agent);
     for ceiling in &grant.ceilings {
@@ -69,7 +69,11 @@ fn mode(grant: &Grant, agent: &AgentDefinition) -> (Mode, Why) {
 }
 
 /// The tools that the file asks for and that exist.
-fn stated(agent: &AgentDefinition, faults: &mut Vec<Problem>) -> ToolSet {
+fn stated(
+    agent: &AgentDefinition,
+    reasons: &mut Vec<Reason>,
+    faults: &mut Vec<Problem>,
+) -> ToolSet {
     let (entries, span) = match &agent.tools {
         Tools::Absent => return ToolSet::built(),
         Tools::Empty { .. } => return ToolSet::nothing(),
@@ -88,7 +92,14 @@ fn stated(agent: &AgentDefinition, faults: &mut Vec<Problem>) -> ToolSet {
                 .at(&agent.file, entry.span.clone())
                 .help("name the tool without a pattern to give it whole, or remove it"),
             ),
-            ToolKind::Known(_) | ToolKind::Mcp | ToolKind::Unknown => {}
+            ToolKind::Known(_) | ToolKind::Mcp => {
+                let why = Why::place("not built yet", &agent.file, &entry.span);
+                reasons.push(Reason::new("withheld", entry.written.as_str(), why));
+            }
+            ToolKind::Unknown => {
+                let why = Why::place("no such tool", &agent.file, &entry.span);
+                reasons.push(Reason::new("withheld", entry.written.as_str(), why));
+            }
         }
     }
     if entries.iter().all(|entry| entry.kind == ToolKind::Unknown) {
@@ -109,20 +120,21 @@ fn stated(agent: &AgentDefinition, faults: &mut Vec<Problem>) -> ToolSet {
     set
 }
 
-fn stated_reason(agent: &AgentDefinition) -> Reason {
+fn asked(agent: &AgentDefinition) -> Reason {
     let why = match &agent.tools {
         Tools::Absent => Why::rule("the agent states no tools, so it has what its caller may give"),
-        Tools::Empty { span } => Why::field("tools", agent, Some(span)),
-        Tools::Listed { span, .. } => Why::field("tools", agent, Some(span)),
+        Tools::Empty { span } | Tools::Listed { span, .. } => {
+            Why::field("tools", agent, Some(span))
+        }
     };
     let entries = agent.tools.entries();
-    let asked = match &agent.tools {
+    let value = match &agent.tools {
         Tools::Absent => json!("*"),
         Tools::Empty { .. } | Tools::Listed { .. } => {
             entries.iter().map(|entry| entry.written.as_str()).collect()
         }
     };
-    Reason::new("tools.asked", asked, why)
+    Reason::new("tools.asked", value, why)
 }
 
 impl Kit {
@@ -185,10 +197,12 @@ impl Kit {
                 why.text
             ));
         }
-        if taken.contains("bash") {
-            why.text.push_str("; without a sandbox `bash` could write");
-        }
-        self.withhold(taken, &why);
+        let mut bash = ToolSet::nothing();
+        bash.insert("bash");
+        self.withhold(taken.without(bash), &why);
+        why.text
+            .push_str("; until there is a sandbox, `bash` could write");
+        self.withhold(taken.intersection(bash), &why);
     }
 
     fn withhold(&mut self, taken: ToolSet, why: &Why) {
