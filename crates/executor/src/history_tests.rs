@@ -102,16 +102,10 @@ fn ids_are_found_by_prefix_by_path_and_by_their_task_alone() {
         accept(&store, "Scan");
         store.journal(&Entry::Finished).unwrap();
     }
-    let found = |id: &str| {
-        find(&home.places, id)
-            .map(|(run, task)| {
-                format!(
-                    "{} {}",
-                    run.run,
-                    task.map(|task| task.to_string()).unwrap_or_default()
-                )
-            })
-            .unwrap_or_else(|error| error.to_string())
+    let found = |id: &str| match find(&home.places, id) {
+        Ok((run, None)) => run.run.to_string(),
+        Ok((run, Some(task))) => format!("{} {task}", run.run),
+        Err(error) => error.to_string(),
     };
     let path = home.places.runs_dir().join("0190-aa");
     let path = path.to_str().unwrap();

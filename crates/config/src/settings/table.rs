@@ -93,7 +93,7 @@ settings! {
     "task.maxConcurrency" task_max_concurrency: NonZeroU32 = MAX_CONCURRENCY, Narrows;
     /// How deep agents may spawn agents; a task of the run itself is at depth 1. Negative: no limit.
     "task.maxRecursionDepth" task_max_recursion_depth: Depth = Depth(Some(2)), Narrows;
-    /// How many tasks one task may have below it, at all depths together. 0: no limit.
+    /// How many tasks a run may have, at all depths together. 0: no limit.
     "task.maxDescendants" task_max_descendants: Limit<u64> = Limit(None), Narrows;
     /// How long a model may take to the first byte of its answer, in milliseconds. 0: no limit.
     "task.firstActivityMs" task_first_activity_ms: Limit<u64> = Limit(Some(120_000)), Narrows;
