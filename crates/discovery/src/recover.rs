@@ -65,7 +65,7 @@ pub(crate) fn parse(source: &Source, span: Span) -> Result<Header, Problem> {
                 lines: Vec::new(),
             });
         }
-        Err(fault) => located(&fault, source, span.start),
+        Err(fault) => located(&fault, source),
     };
     let lines = plain_lines(source.text(), span.clone());
     if lines.is_empty() {
@@ -77,23 +77,18 @@ pub(crate) fn parse(source: &Source, span: Span) -> Result<Header, Problem> {
         text[line.key.span.start..line.value.span.end].fill(b' ');
     }
     let blanked = Source::new(source.path(), String::from_utf8(text).unwrap_or_default());
-    match Node::parse_part(&blanked, span.clone()) {
+    match Node::parse_part(&blanked, span) {
         Ok(node) => Ok(Header { node, lines }),
         // Those lines are forgiven, so what is wrong is what is left.
-        Err(left) => Err(located(&left, source, span.start)),
+        Err(left) => Err(located(&left, source)),
     }
 }
 
-/// The same fault, placed in the text as it was written. The parser counts lines from where it began to read, and says
-/// so at the end of its message.
-fn located(fault: &Problem, source: &Source, start: usize) -> Problem {
-    let Some((message, line, column)) = position(fault.message()) else {
-        let (line, column) = fault.position().unwrap_or((1, 1));
-        let at = header::offset(source.text(), line, column);
-        return worded(fault.message()).at(source, at..at);
-    };
-    let at = start + header::offset(&source.text()[start..], line, column);
-    worded(message).at(source, at..at)
+/// The same fault, shown in the text as it was written.
+fn located(fault: &Problem, source: &Source) -> Problem {
+    let (line, column) = fault.position().unwrap_or((1, 1));
+    let at = header::offset(source.text(), line, column);
+    worded(fault.message()).at(source, at..at)
 }
 
 /// The parser's words in ours, where they would not help whoever wrote the file.
@@ -107,13 +102,6 @@ fn worded(message: &str) -> Problem {
         return fault.help("put text that holds `: ` in quotes, and begin every key of the header in the first column");
     }
     fault
-}
-
-/// The message without its ` at line 2, column 35`, the line, and the column.
-fn position(message: &str) -> Option<(&str, u64, u64)> {
-    let (message, place) = message.rsplit_once(" at line ")?;
-    let (line, column) = place.split_once(", column ")?;
-    Some((message, line.parse().ok()?, column.parse().ok()?))
 }
 
 /// Lines `key: text` whose text YAML cannot read and whose meaning is plain all the same.
