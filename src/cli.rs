@@ -41,6 +41,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: AgentsCommand,
     },
+    /// Look at earlier runs
+    Runs {
+        /// What to do.
+        #[command(subcommand)]
+        command: RunsCommand,
+    },
     /// Be one child: read a plan on stdin, work, and report on stdout
     ///
     /// This is what `sortie run` and `sortie task` start for each task. It speaks the wire on its pipe and is of no
@@ -232,6 +238,38 @@ pub(crate) enum AgentsCommand {
         json: bool,
     },
 }
+
+/// `sortie runs`
+#[derive(Debug, Subcommand)]
+#[command(after_help = RUNS_HELP)]
+pub(crate) enum RunsCommand {
+    /// List this project's runs, newest first
+    List {
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show how a run, or one task of it, ended
+    #[command(after_help = RUNS_HELP)]
+    Show {
+        /// `RUN`, `RUN/TASK`, or `TASK`.
+        id: String,
+        /// Print one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the whole output of a task
+    #[command(after_help = RUNS_HELP)]
+    Output {
+        /// `RUN/TASK`, or `TASK`.
+        id: String,
+    },
+}
+
+const RUNS_HELP: &str = "\
+RUN is a run's id or any beginning of it that no other run shares. A bare TASK is the newest run of this project that
+has such a task. The folder of a run, as given to --run-dir, stands for the run.
+Exit codes: 0 found, 1 not found or ambiguous";
 
 fn not_blank(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() {

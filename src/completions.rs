@@ -28,7 +28,7 @@ mod tests {
             let mut script = Vec::new();
             generate(shell, &mut Cli::command(), "sortie", &mut script);
             let script = String::from_utf8(script).unwrap();
-            for door in ["run", "task", "agents", "completions"] {
+            for door in ["run", "task", "agents", "runs", "completions"] {
                 assert!(script.contains(door), "{shell}: {door}");
             }
         }

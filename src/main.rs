@@ -10,6 +10,7 @@ mod inputs;
 mod log;
 mod report;
 mod run;
+mod runs;
 mod signals;
 mod task;
 mod watch;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
             Command::Run(args) => run::run(&args),
             Command::Task(args) => task::task(&args),
             Command::Agents { command } => agents::agents(&command),
+            Command::Runs { command } => runs::runs(&command),
             Command::Completions { shell } => completions::completions(shell),
             Command::Session => return sortie_session::run(),
         },

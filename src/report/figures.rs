@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// A count and its noun: `1 request`, `2 requests`.
-pub(super) fn count(n: u64, noun: &str) -> String {
+pub(crate) fn count(n: u64, noun: &str) -> String {
     let s = if n == 1 { "" } else { "s" };
     format!("{} {noun}{s}", grouped(n))
 }
@@ -19,8 +19,8 @@ fn grouped(n: u64) -> String {
     text
 }
 
-/// A length of time: `0.3 s`, `2 min 05 s`, `1 h 02 min`.
-pub(super) fn duration(ms: u64) -> String {
+/// A length of time: `0.3 s`, `2 min 05 s`, `1 h 02 min`, `3 d 04 h`.
+pub(crate) fn duration(ms: u64) -> String {
     let seconds = ms / 1000;
     if seconds < 60 {
         // Rounded, but not up to a minute, which is written differently.
@@ -28,13 +28,15 @@ pub(super) fn duration(ms: u64) -> String {
         format!("{}.{} s", tenths / 10, tenths % 10)
     } else if seconds < 3600 {
         format!("{} min {:02} s", seconds / 60, seconds % 60)
-    } else {
+    } else if seconds < 48 * 3600 {
         format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60)
+    } else {
+        format!("{} d {:02} h", seconds / 86_400, seconds % 86_400 / 3600)
     }
 }
 
 /// A time since the start: `0:07`, `12:34`, `1:02:03`.
-pub(super) fn clock(ms: u64) -> String {
+pub(crate) fn clock(ms: u64) -> String {
     let seconds = ms / 1000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours == 0 {
@@ -45,7 +47,7 @@ pub(super) fn clock(ms: u64) -> String {
 }
 
 /// US dollars, with more digits where there is little to show.
-pub(super) fn money(dollars: f64) -> String {
+pub(crate) fn money(dollars: f64) -> String {
     if dollars < 1.0 {
         format!("${dollars:.4}")
     } else {
@@ -73,6 +75,7 @@ mod tests {
         assert_eq!(duration(59_990), "59.9 s");
         assert_eq!(duration(125_000), "2 min 05 s");
         assert_eq!(duration(3_725_000), "1 h 02 min");
+        assert_eq!(duration(273_600_000), "3 d 04 h");
         assert_eq!(clock(7_900), "0:07");
         assert_eq!(clock(754_000), "12:34");
         assert_eq!(clock(3_723_000), "1:02:03");

@@ -6,7 +6,7 @@
 
 mod board;
 pub(crate) mod events;
-mod figures;
+pub(crate) mod figures;
 mod lines;
 mod look;
 pub(crate) mod print;

@@ -1,0 +1,155 @@
+use std::path::PathBuf;
+
+use sortie_executor::history::RunState;
+use sortie_protocol::TaskResult;
+
+use super::*;
+use crate::report::{problems, samples};
+
+/// The sample run as a journal tells it, with one more task that never ended.
+fn stored(id: &str) -> StoredRun {
+    fn flat(tasks: Vec<TaskResult>) -> Vec<StoredTask> {
+        tasks
+            .into_iter()
+            .flat_map(|mut task| {
+                let children = std::mem::take(&mut task.children);
+                let mut family = vec![StoredTask {
+                    id: task.id.clone(),
+                    agent: task.agent.clone(),
+                    label: None,
+                    state: TaskState::Ended(Box::new(task)),
+                }];
+                family.extend(flat(children));
+                family
+            })
+            .collect()
+    }
+    let mut tasks = flat(samples::result().tasks);
+    tasks.push(StoredTask {
+        id: "Late".to_owned().into(),
+        agent: "task".into(),
+        label: None,
+        state: TaskState::Started,
+    });
+    StoredRun {
+        run: id.to_owned().into(),
+        dir: PathBuf::from("/runs").join(id),
+        cwd: PathBuf::from("/project"),
+        started_at: 1_000_000,
+        state: RunState::Interrupted,
+        tasks,
+    }
+}
+
+fn shown(problem: Problem) -> String {
+    problems::text(&[problem], Look::PLAIN)
+}
+
+#[test]
+fn a_listing_shows_ids_as_far_as_they_differ() {
+    let ids = [
+        "01990000-1111-7000-8000-000000000002",
+        "01990000-1112-7000-8000-000000000001",
+        "01980000-0000-7000-8000-000000000001",
+    ];
+    let listing = Listing::of(&ids.map(stored));
+    insta::assert_snapshot!(listing.text(1_125_000, Look::PLAIN), @"
+    RUN            STARTED         STATE        TASKS
+    01990000-1111  2 min 05 s ago  interrupted  2 of 4 completed, 2 nested
+    01990000-1112  2 min 05 s ago  interrupted  2 of 4 completed, 2 nested
+    01980000       2 min 05 s ago  interrupted  2 of 4 completed, 2 nested
+    ");
+}
+
+#[test]
+fn a_listing_as_json_has_a_row_a_run() {
+    let listing = Listing::of(&[stored("01990000-1111-7000-8000-000000000002")]);
+    let json = serde_json::to_string_pretty(&listing).unwrap();
+    insta::assert_snapshot!(json, @r#"
+    {
+      "runs": [
+        {
+          "run": "01990000-1111-7000-8000-000000000002",
+          "runDir": "/runs/01990000-1111-7000-8000-000000000002",
+          "startedAt": 1000000,
+          "state": "interrupted",
+          "tasks": 4,
+          "completed": 2,
+          "nested": 2
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_run_that_was_interrupted_says_what_is_missing() {
+    let sheet = RunSheet::of(&stored("01990000-1111-7000-8000-000000000002"));
+    let text = sheet.text(Look::PLAIN);
+    let end: Vec<_> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("run "))
+        .collect();
+    insta::assert_snapshot!(end.join("\n"), @"
+    run 01990000-1111-7000-8000-000000000002: 2 of 3 tasks completed, 2 nested, 13 requests, 5,000 tokens, $0.0016
+    everything is in /runs/01990000-1111-7000-8000-000000000002
+    the run was interrupted: its process is gone
+    without a result: Late
+    ");
+    let json = serde_json::to_value(&sheet).unwrap();
+    assert_eq!(json["state"], "interrupted");
+    assert_eq!(json["unfinished"], serde_json::json!(["Late"]));
+    assert_eq!(json["tasks"][1]["children"][0]["id"], "Split.Left");
+}
+
+#[test]
+fn a_task_says_what_really_ran() {
+    let run = stored("01990000-1111-7000-8000-000000000002");
+    let result = ended(&run, &"Port".to_owned().into()).unwrap();
+    assert_eq!(sheet::with_children(&run, result).children, []);
+    insta::assert_snapshot!(sheet::task_text(result, Look::PLAIN), @"
+    task        Port
+    outcome     timed_out (first_activity)
+    message     no byte came for 120 s after a request (`task.firstActivityMs`)
+    agent       task (bundled)
+    tools       read, yield
+    model       local/small (openai-completions), asked for as @smol
+    used        3 requests, 2.2 s
+    warning     the tool `lsp` is not built yet and was left out
+    transcript  /runs/01990000-0000-7000-8000-000000000001/Port.jsonl
+    ");
+}
+
+#[test]
+fn a_task_comes_with_the_tasks_below_it() {
+    let run = stored("01990000-1111-7000-8000-000000000002");
+    let result = ended(&run, &"Split".to_owned().into()).unwrap();
+    assert!(result.children.is_empty());
+    assert_eq!(sheet::with_children(&run, result).children.len(), 2);
+}
+
+#[test]
+fn an_output_needs_a_task_that_has_one() {
+    let run = stored("01990000-1111-7000-8000-000000000002");
+    insta::assert_snapshot!(shown(only_task(&run).unwrap_err()), @"
+    × run `01990000-1111-7000-8000-000000000002` has 6 tasks: Map, Split, Split.Left, Split.Right,
+    │ Port, Late
+    help: name one of them, as in `01990000-1111-7000-8000-000000000002/Map`
+    ");
+    let late = ended(&run, &"Late".to_owned().into()).unwrap_err();
+    insta::assert_snapshot!(shown(late), @"
+    × `Late` has no result: it started and never ended
+    help: its transcript is in `/runs/01990000-1111-7000-8000-000000000002/Late.jsonl`
+    ");
+}
+
+#[test]
+fn an_id_that_leads_nowhere_says_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    let environment = sortie_config::Environment::from_iter([("SORTIE_AGENT_DIR", home.path())]);
+    let places = Places::find(home.path(), &environment, &[]).unwrap();
+    insta::assert_snapshot!(shown(find(&places, "0199").unwrap_err()), @"
+    × no run and no task of this project is called `0199`
+    help: `sortie runs list` shows this project's runs
+    ");
+}
