@@ -1,0 +1,8 @@
+//! What people do with sortie, through the real program and real processes.
+//!
+//! One module a theme. Nothing here reaches beyond loopback, and nothing waits for time to pass where it can wait for
+//! what is meant to happen.
+
+mod openai;
+mod quickstart;
+mod support;
