@@ -87,7 +87,8 @@ impl Session {
     fn say(&mut self, word: &Down) {
         let mut line = serde_json::to_vec(word).unwrap();
         line.push(b'\n');
-        self.stdin.as_mut().unwrap().write_all(&line).unwrap();
+        // A child that has ended no longer listens.
+        let _ = self.stdin.as_mut().unwrap().write_all(&line);
     }
 
     /// The next message; `None` at the end. What the test program says around them is skipped.

@@ -1,7 +1,9 @@
 //! A root for tests: it lets every request out and takes every record, unless a test says otherwise.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
+use async_trait::async_trait;
+use futures_util::StreamExt;
 use serde_json::{Value, json};
 use sortie_protocol::{
     Call, Down, Origin, PROTOCOL_VERSION, Record, RecordKind, Reply, Report, Secrets, SessionPlan,
@@ -9,9 +11,16 @@ use sortie_protocol::{
     codec::{Decoder, encode},
 };
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
+    time::sleep,
+};
 
-use crate::{clients::Clients, serve::serve};
+use crate::{
+    clients::Clients,
+    model::{Chunk, ChunkStream, ModelClient, ModelError, ModelRequest},
+    serve::serve,
+};
 
 /// A plan for a child in the folder `cwd` whose only model follows `turns`.
 pub(crate) fn plan(cwd: &Path, turns: &Value) -> SessionPlan {
@@ -63,10 +72,37 @@ pub(crate) async fn play_with(plan: SessionPlan, stored: Vec<Record>, react: Rea
     let mut opening = vec![start(plan, PROTOCOL_VERSION)];
     opening.extend(stored.into_iter().map(Down::Record));
     opening.push(Down::Begin);
-    opening.push(Down::Prompt {
-        text: "do it".into(),
-    });
+    opening.push(prompt());
     converse(opening, react).await
+}
+
+/// Runs `plan` with a model that is heard a second before its answer is whole.
+pub(crate) async fn play_slowly(plan: SessionPlan, react: React<'_>) -> Heard {
+    let models = |plan: &SessionPlan, secrets| Slow(Clients::new(secrets, plan.scratch.clone()));
+    converse_with(models, vec![start(plan, PROTOCOL_VERSION), prompt()], react).await
+}
+
+#[derive(Debug)]
+struct Slow(Clients);
+
+#[async_trait]
+impl ModelClient for Slow {
+    async fn stream(&self, request: ModelRequest<'_>) -> Result<ChunkStream, ModelError> {
+        let stream = self.0.stream(request).await?;
+        let slowed = stream.then(|chunk| async {
+            if matches!(chunk, Ok(Chunk::End(_))) {
+                sleep(Duration::from_secs(1)).await;
+            }
+            chunk
+        });
+        Ok(slowed.boxed())
+    }
+}
+
+fn prompt() -> Down {
+    Down::Prompt {
+        text: "do it".into(),
+    }
 }
 
 /// The first line down.
@@ -79,12 +115,19 @@ pub(crate) fn start(plan: SessionPlan, version: u32) -> Down {
 }
 
 /// Says `opening` and then whatever the child's messages call for, until the child has closed its end.
-pub(crate) async fn converse(opening: Vec<Down>, mut react: React<'_>) -> Heard {
+pub(crate) async fn converse(opening: Vec<Down>, react: React<'_>) -> Heard {
+    let models = |plan: &SessionPlan, secrets| Clients::new(secrets, plan.scratch.clone());
+    converse_with(models, opening, react).await
+}
+
+async fn converse_with<M: ModelClient>(
+    models: impl FnOnce(&SessionPlan, Secrets) -> M,
+    opening: Vec<Down>,
+    mut react: React<'_>,
+) -> Heard {
     let (ours, theirs) = duplex(64 << 10);
     let (input, output) = tokio::io::split(theirs);
-    let child = serve(input, output, |plan, secrets| {
-        Clients::new(secrets, plan.scratch.clone())
-    });
+    let child = serve(input, output, models);
     let root = async {
         let mut ours = ours;
         for word in opening {

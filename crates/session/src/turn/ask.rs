@@ -51,6 +51,10 @@ impl Session<'_> {
                         return Ok((candidate, answer));
                     }
                     Err(Unanswered::Cancelled) => return Err(Ending::Cancelled),
+                    Err(Unanswered::Failed(error)) if self.demands_yield && is_misread(&error) => {
+                        self.demands_yield = false;
+                        continue;
+                    }
                     Err(Unanswered::Failed(error)) => {
                         let fault = Fault::of(&error, self.selector(candidate));
                         (self.chain.failed(&fault, roll()), fault.message)
@@ -106,6 +110,8 @@ impl Session<'_> {
 
     /// Sends one request and takes its answer in.
     async fn request(&mut self, admit: u64, candidate: usize) -> Result<Answer, Unanswered> {
+        // Also what came while the request waited to be let out.
+        self.open_mail();
         self.requests += 1;
         let mut open = OpenRequest::new(self.link.clone(), admit, candidate);
         let request = ModelRequest {
@@ -188,6 +194,17 @@ impl Session<'_> {
     fn selector(&self, candidate: usize) -> &str {
         &self.plan.candidates[candidate].selector
     }
+}
+
+/// Whether a provider may have refused only that the request names a tool to call, which not all of them know.
+fn is_misread(error: &ModelError) -> bool {
+    matches!(
+        error,
+        ModelError::Status {
+            http: 400 | 422,
+            ..
+        }
+    )
 }
 
 /// A request that was let out. The root hears of its end, whatever that is.

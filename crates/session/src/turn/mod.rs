@@ -98,7 +98,6 @@ impl<'a> Session<'a> {
 
     async fn turns(&mut self) -> HandedIn {
         loop {
-            self.open_mail();
             self.mind_the_budget();
             let (candidate, answer) = match self.answer().await {
                 Ok(answered) => answered,

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sortie_protocol::{BudgetKind, Call, Down, Ending, Origin, Record, RecordKind, Reply, Up};
+use sortie_protocol::{
+    BudgetKind, Call, Down, Ending, Event, EventKind, Origin, Record, RecordKind, Reply, Up,
+};
 use tokio::time::Instant;
 
-use crate::root_double::{candidate, fresh, play, play_with};
+use crate::root_double::{candidate, fresh, play, play_slowly, play_with};
 
 #[tokio::test(start_paused = true)]
 async fn the_model_is_asked_once_to_wrap_up() {
@@ -78,27 +80,25 @@ async fn mail_joins_before_the_next_request_and_is_told_of_once_it_stands_there(
 #[tokio::test(start_paused = true)]
 async fn somebody_who_steers_an_idle_model_gets_a_turn_before_any_reminder() {
     let (_folder, plan) = fresh(&json!([{"text": "done?"}, {"finish": {"data": 1}}]));
-    let heard = play_with(
+    let heard = play_slowly(
         plan,
-        vec![],
-        Box::new(|up| match up {
-            Up::Call {
-                id,
-                call: Call::Admit { .. },
-            } if *id == 1 => Some(vec![
-                Down::Steer {
+        Box::new(|up| {
+            let speaks = matches!(
+                up,
+                Up::Event(Event {
+                    kind: EventKind::Text { .. }
+                })
+            );
+            speaks.then(|| {
+                vec![Down::Steer {
                     text: "not yet".into(),
-                },
-                Down::Reply {
-                    id: 1,
-                    reply: Reply::Go,
-                },
-            ]),
-            _ => None,
+                }]
+            })
         }),
     )
     .await;
     assert_eq!(heard.said(Origin::Reminder), Vec::<String>::new());
+    assert_eq!(heard.said(Origin::Steer), ["not yet"]);
     assert_eq!(heard.report().data, Some(json!(1)));
 }
 
@@ -270,4 +270,60 @@ async fn a_revived_session_goes_on_where_it_was_cut_off() {
     true yield: the session is over
     ");
     assert_eq!(heard.report().data, Some(json!(2)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn mail_that_comes_while_a_request_waits_to_be_let_out_stands_in_it() {
+    let (_folder, plan) = fresh(&json!([{"error": {"status": 500}}, {"finish": {"data": 1}}]));
+    let heard = play_with(
+        plan,
+        vec![],
+        Box::new(|up| match up {
+            Up::Call {
+                id,
+                call: Call::Admit { .. },
+            } if *id == 2 => {
+                let steer = Down::Steer {
+                    text: "look left".into(),
+                };
+                Some(vec![
+                    steer,
+                    Down::Reply {
+                        id: 2,
+                        reply: Reply::Go,
+                    },
+                ])
+            }
+            _ => None,
+        }),
+    )
+    .await;
+    let stands = |up: &Up| {
+        matches!(
+            up,
+            Up::Record(Record {
+                kind: RecordKind::User {
+                    origin: Origin::Steer,
+                    ..
+                },
+                ..
+            })
+        )
+    };
+    let last_ended = heard
+        .0
+        .iter()
+        .rposition(|up| matches!(up, Up::Ended(_)))
+        .unwrap();
+    assert!(heard.0[..last_ended].iter().any(stands));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_cannot_be_told_which_tool_to_call_is_asked_without() {
+    let stop = json!({"text": "done"});
+    let (_folder, plan) =
+        fresh(&json!([stop, stop, stop, {"error": {"status": 400}}, {"finish": {"data": 1}}]));
+    let heard = play(plan).await;
+    assert_eq!(heard.report().data, Some(json!(1)));
+    assert_eq!(heard.ended().len(), 5);
 }
