@@ -285,8 +285,11 @@ fn after_the_report_nothing_is_left_and_the_report_is_the_last_line() {
 fn adopted_zombies_are_reaped_on_the_way() {
     let folder = TempDir::new().unwrap();
     let mut session = Session::start();
-    // Ends only when what it left behind is a zombie of the session.
-    let leave = "(sh -c 'echo $$ > pid' &) ; until grep -q '^State:.Z' /proc/$(cat pid)/status; do :; done 2>/dev/null";
+    // The orphan ends once the session has adopted it, and the command once the orphan is a zombie.
+    let leave = r#"
+        (sh -c "echo \$\$ > pid; until grep -q '^PPid:.$PPID\$' /proc/\$\$/status; do :; done" &)
+        until test -s pid && grep -q '^State:.Z' "/proc/$(cat pid)/status"; do :; done
+    "#;
     let look = "test -e /proc/$(cat pid) && echo still there || echo gone";
     let turns: Vec<Value> = vec![
         json!({"tool": "bash", "args": {"command": leave}}),
