@@ -3,6 +3,9 @@
 //! One module a theme. Nothing here reaches beyond loopback, and nothing waits for time to pass where it can wait for
 //! what is meant to happen.
 
+mod clocks;
+mod interrupt;
+mod kill;
 mod openai;
 mod quickstart;
 mod support;

@@ -1,10 +1,10 @@
 //! What every story needs: the program, how it ended, and a run that still goes on.
 
 use std::{
-    fs,
+    fs::{self, File},
     io::Write as _,
     path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    process::{Child, ChildStdin, Command, Output, Stdio},
     time::Duration,
 };
 
@@ -133,52 +133,70 @@ pub(crate) struct Running {
 impl Running {
     /// Starts `command`, a run whose files go to [`run_dir`] of `project`.
     pub(crate) fn start(project: &Project, command: &mut Command) -> Self {
-        Self::start_in(&run_dir(project), command)
+        let dir = run_dir(project);
+        command.arg("--run-dir").arg(&dir);
+        Self::start_in(&dir, command)
     }
 
-    /// Starts `command`, a run whose files go to `dir`.
+    /// Starts `command`, a run whose files go to `dir`. What it says aside goes to a file beside that.
     pub(crate) fn start_in(dir: &Path, command: &mut Command) -> Self {
-        let child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
+        let aside = File::create(dir.with_extension("stderr")).expect("the file can be made");
+        let child = command.stdout(Stdio::piped()).stderr(aside).spawn();
         Self {
-            child: Some(child),
+            child: Some(child.expect("the program starts")),
             dir: dir.to_owned(),
         }
     }
 
-    fn child(&mut self) -> &mut Child {
-        self.child.as_mut().expect("it has not been waited for")
+    fn child(&self) -> &Child {
+        self.child.as_ref().expect("it has not been waited for")
     }
 
     /// Its process.
     pub(crate) fn pid(&self) -> u32 {
-        self.child
-            .as_ref()
-            .expect("it has not been waited for")
-            .id()
+        self.child().id()
     }
 
     /// The other end of its stdin, where that is a pipe.
-    pub(crate) fn stdin(&mut self) -> std::process::ChildStdin {
-        self.child().stdin.take().expect("its stdin is a pipe")
+    pub(crate) fn stdin(&mut self) -> ChildStdin {
+        let stdin = self.child.as_mut().and_then(|child| child.stdin.take());
+        stdin.expect("its stdin is a pipe")
+    }
+
+    /// Its id, once it has one.
+    #[track_caller]
+    pub(crate) fn run(&self) -> String {
+        self.journaled(|line| line["entry"] == "started")["run"]
+            .as_str()
+            .expect("an id is text")
+            .to_owned()
     }
 
     /// The process of a task, once there is one.
     #[track_caller]
     pub(crate) fn process_of(&self, task: &str) -> u32 {
+        let line = self.journaled(|line| line["entry"] == "launched" && line["id"] == task);
+        let pid = line["pid"].as_u64().expect("a process has an id");
+        u32::try_from(pid).expect("no id is so large")
+    }
+
+    #[track_caller]
+    fn journaled(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut found = None;
-        let launched = wait_until(PATIENCE, || {
-            found = journal(&self.dir)
-                .iter()
-                .find(|line| line["entry"] == "launched" && line["id"] == task)
-                .and_then(|line| u32::try_from(line["pid"].as_u64()?).ok());
+        let came = wait_until(PATIENCE, || {
+            found = journal(&self.dir).into_iter().find(|line| is_wanted(line));
             found.is_some()
         });
-        assert!(launched, "`{task}` was not launched");
+        assert!(came, "the journal has: {:#?}", journal(&self.dir));
         found.expect("it was found")
+    }
+
+    /// Waits until it has said `words` aside.
+    #[track_caller]
+    pub(crate) fn wait_until_it_says(&self, words: &str) {
+        let said = || fs::read_to_string(self.dir.with_extension("stderr")).unwrap_or_default();
+        let has_said = wait_until(PATIENCE, || said().contains(words));
+        assert!(has_said, "no `{words}` in: {}", said());
     }
 
     /// Everything below it at this moment.
@@ -186,15 +204,32 @@ impl Running {
         alive::descendants(self.pid())
     }
 
+    /// Everything below it, once `count` of them run a program of this name.
+    #[track_caller]
+    pub(crate) fn descendants_with(&self, count: usize, name: &str) -> Vec<Process> {
+        let named = |all: &[Process]| all.iter().filter(|process| process.comm == name).count();
+        let mut found = Vec::new();
+        let came = wait_until(PATIENCE, || {
+            found = self.descendants();
+            named(&found) >= count
+        });
+        assert!(came, "no {count} `{name}` in: {found:#?}");
+        found
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: Signal) {
-        kill(pid(self.pid()), signal).expect("it is there");
+        send(signal, self.pid());
     }
 
     /// Waits for it.
     pub(crate) fn end(mut self) -> Ended {
         let child = self.child.take().expect("it has not been waited for");
-        Ended::from(child.wait_with_output().expect("it can be waited for"))
+        let output = child.wait_with_output().expect("it can be waited for");
+        Ended::from(Output {
+            stderr: fs::read(self.dir.with_extension("stderr")).expect("it was made"),
+            ..output
+        })
     }
 }
 
@@ -208,9 +243,18 @@ impl Drop for Running {
     }
 }
 
-/// A process id, as the system has it.
-pub(crate) fn pid(pid: u32) -> Pid {
-    Pid::from_raw(i32::try_from(pid).expect("no id is so large"))
+/// Sends a signal to a process that is there.
+pub(crate) fn send(signal: Signal, pid: u32) {
+    let pid = Pid::from_raw(i32::try_from(pid).expect("no id is so large"));
+    kill(pid, signal).expect("it is there");
+}
+
+/// Those of `processes` that still run.
+pub(crate) fn survivors(processes: &[Process]) -> Vec<Process> {
+    let alive = processes
+        .iter()
+        .filter(|process| alive::is_running(process.pid));
+    alive.cloned().collect()
 }
 
 /// Waits for a file that somebody else makes.
@@ -226,11 +270,6 @@ pub(crate) fn wait_for_file(path: &Path) {
 /// Where runs of a project put their files when they are told to with `--run-dir`.
 pub(crate) fn run_dir(project: &Project) -> PathBuf {
     project.home().join("run")
-}
-
-/// `--run-dir` and its folder.
-pub(crate) fn in_run_dir(project: &Project) -> [String; 2] {
-    ["--run-dir".into(), run_dir(project).display().to_string()]
 }
 
 /// The lines of a journal that are whole so far.

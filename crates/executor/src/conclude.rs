@@ -157,24 +157,27 @@ fn with_evidence(mut message: String, end: &End<'_>) -> String {
     message
 }
 
-/// The result as text: what was handed in, or what can be saved of it.
+/// The result as text: what was handed in, or everything that can be saved of it.
 pub(crate) fn output(report: Option<&Report>) -> Option<String> {
     let report = report?;
-    let data = || report.data.as_ref().map(pretty);
-    let sections = || {
-        let parts: Vec<_> = report
-            .sections
-            .iter()
-            .map(|part| format!("## {}\n\n{}", part.label, pretty(&part.data)))
-            .collect();
-        (!parts.is_empty()).then(|| parts.join("\n\n"))
-    };
-    report
+    let whole = report
         .text
         .clone()
-        .or_else(data)
-        .or_else(sections)
-        .or_else(|| report.last_text.clone())
+        .or_else(|| report.data.as_ref().map(pretty));
+    if whole.is_some() {
+        return whole;
+    }
+    let mut parts: Vec<_> = report
+        .sections
+        .iter()
+        .map(|part| format!("## {}\n\n{}", part.label, pretty(&part.data)))
+        .collect();
+    // What was said after the parts belongs to a result only where there is no other.
+    let is_result = matches!(report.ending, Ending::Yielded { .. });
+    if !is_result || parts.is_empty() {
+        parts.extend(report.last_text.clone());
+    }
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 fn pretty(value: &serde_json::Value) -> String {

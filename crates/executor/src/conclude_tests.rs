@@ -131,6 +131,11 @@ fn output_is_what_was_handed_in_or_what_can_be_saved() {
         ..report(Ending::Cancelled)
     };
     assert_eq!(output(Some(&salvage)).unwrap(), "so far");
+    let both = Report {
+        ending: Ending::Cancelled,
+        ..sections
+    };
+    assert_eq!(output(Some(&both)).unwrap(), "## findings\n\none\n\nx");
     assert_eq!(output(None), None);
 }
 
