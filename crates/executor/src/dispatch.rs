@@ -42,18 +42,15 @@ pub(crate) fn preflight(
         agents: &agents,
         scripts: &ground.scripts,
     };
-    let mut problems = Vec::new();
+    let mut faults = Faults::default();
     let mut passed = Vec::new();
     for (place, request) in batch.tasks.iter().enumerate() {
         match sortie_policy::resolve(&world, caller.grant, request) {
             Ok(policy) => passed.push((request, policy)),
-            Err(faults) => problems.extend(
-                faults
-                    .into_iter()
-                    .map(|fault| name_task(fault, batch, place)),
-            ),
+            Err(problems) => faults.add(place, problems),
         }
     }
+    let mut problems = faults.named(batch);
     let mut roster = ground.roster();
     let asked = batch.tasks.len() as u64;
     problems.extend(too_many(ground, &roster, asked));
@@ -120,14 +117,41 @@ fn job(
     })
 }
 
-/// Says which task of several a problem is about.
-fn name_task(problem: Problem, batch: &Batch, place: usize) -> Problem {
-    if batch.tasks.len() < 2 {
-        return problem;
+/// What speaks against the tasks of a batch: each fault once, with the tasks that have it.
+#[derive(Default)]
+struct Faults(Vec<(Problem, Vec<usize>)>);
+
+impl Faults {
+    fn add(&mut self, place: usize, problems: Vec<Problem>) {
+        for problem in problems {
+            match self.0.iter_mut().find(|(known, _)| *known == problem) {
+                Some((_, places)) => places.push(place),
+                None => self.0.push((problem, vec![place])),
+            }
+        }
     }
-    match batch.tasks[place].name.as_deref() {
-        Some(name) => problem.about(&format!("task `{name}`")),
-        None => problem.about(&format!("task {}", place + 1)),
+
+    /// The problems, each saying which tasks it is about, where it is not about all of them.
+    fn named(self, batch: &Batch) -> Vec<Problem> {
+        let name = |place: usize| match batch.tasks[place].name.as_deref() {
+            Some(name) => format!("`{name}`"),
+            None => (place + 1).to_string(),
+        };
+        self.0
+            .into_iter()
+            .map(|(problem, places)| {
+                let names = places
+                    .iter()
+                    .map(|&place| name(place))
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                match places.len() {
+                    count if count == batch.tasks.len() => problem,
+                    1 => problem.about(&format!("task {names}")),
+                    _ => problem.about(&format!("tasks {names}")),
+                }
+            })
+            .collect()
     }
 }
 

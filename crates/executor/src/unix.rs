@@ -141,24 +141,23 @@ impl Nursery {
         Ok(())
     }
 
-    /// Kills and reaps everything that this process adopted and that is ours. Returns how many were found alive.
+    /// Kills and reaps everything that this process adopted and that is ours. Returns how many were found.
     ///
-    /// What they leave behind in turn is found by the next sweep: sweep until it returns 0.
+    /// One that was found, even if it was dead, may have left others behind, who are adopted only now: sweep until
+    /// nothing is found.
     pub(crate) fn sweep(&self) -> usize {
         let started = self.lock();
-        let mut alive = 0;
-        for pid in children() {
-            if started.contains(&pid.as_raw()) || !self.is_ours(pid) {
-                continue;
-            }
+        let orphans = children()
+            .into_iter()
+            .filter(|pid| !started.contains(&pid.as_raw()) && self.is_ours(*pid));
+        let mut found = 0;
+        for pid in orphans {
+            found += 1;
             // Both may fail only because it is gone, which is what is wanted.
             let _ = kill(pid, Signal::SIGKILL);
-            if !matches!(waitpid(pid, Some(WaitPidFlag::WNOHANG)), Ok(status) if status.pid().is_some())
-            {
-                alive += 1;
-            }
+            let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
         }
-        alive
+        found
     }
 
     fn is_ours(&self, pid: Pid) -> bool {
