@@ -213,6 +213,9 @@ pub enum Reply {
         /// The text.
         text: String,
     },
+    /// An answer of a later version.
+    #[serde(other)]
+    Unknown,
 }
 
 /// How one model request ended.

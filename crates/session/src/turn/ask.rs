@@ -65,8 +65,8 @@ impl Session<'_> {
                     (self.chain.skipped(&why, ready_in), why)
                 }
                 Reply::Spent { budget } => return Err(Ending::Budget { budget }),
-                Reply::Text { text, .. } => {
-                    let message = format!("the root answered `admit` with a text: {text}");
+                other @ (Reply::Text { .. } | Reply::Unknown) => {
+                    let message = format!("the root answered `admit` with {other:?}");
                     return Err(Ending::Failed {
                         reason: "protocol".into(),
                         message,
