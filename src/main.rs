@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let mut args = env::args_os().skip(1);
     // A child does nothing before it has armed itself. `sortie session --help` is not one.
     if args.next().is_some_and(|door| door == "session") && args.next().is_none() {
-        return sortie_session::run();
+        return sortie_session::run(log::start_in_child);
     }
     log::start();
     match Cli::try_parse() {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
             Command::Agents { command } => agents::agents(&command),
             Command::Runs { command } => runs::runs(&command),
             Command::Completions { shell } => completions::completions(shell),
-            Command::Session => return sortie_session::run(),
+            Command::Session => return sortie_session::run(log::start_in_child),
         },
         Err(error) => misused(&error),
     }

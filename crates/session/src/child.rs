@@ -32,22 +32,25 @@ pub fn run_if_child() {
     let mut args = env::args_os().skip(1);
     let is_session = args.next().is_some_and(|arg| arg == "session") && args.next().is_none();
     if is_session && env::var_os("SORTIE_SESSION").is_some() {
-        process::exit(i32::from(live()));
+        process::exit(i32::from(live(|| {})));
     }
 }
 
 /// Is the child: arms this process, serves one prompt on stdin and stdout, ends what it started, and returns the code
 /// to exit with. To be called before any thread exists.
-pub fn run() -> ExitCode {
-    ExitCode::from(live())
+///
+/// `armed` runs once the process is armed and before anything else: the place to start a log on stderr.
+pub fn run(armed: impl FnOnce()) -> ExitCode {
+    ExitCode::from(live(armed))
 }
 
-fn live() -> u8 {
+fn live(on_armed: impl FnOnce()) -> u8 {
     let armed = match arm::arm() {
         Ok(armed) => armed,
         Err(ArmError::Orphaned) => return TOLD_TO_GO,
         Err(error) => return complain(&error),
     };
+    on_armed();
     match converse(armed) {
         Ok(()) => {
             descendants::end_all();

@@ -1,7 +1,7 @@
 //! The environment of a child: built, not inherited.
 
 /// The variables that a child gets from us, where we have them. `task.environment` adds to them.
-pub const ALLOWED: [&str; 20] = [
+pub const ALLOWED: [&str; 21] = [
     "PATH",
     "HOME",
     "LANG",
@@ -22,6 +22,7 @@ pub const ALLOWED: [&str; 20] = [
     "SSL_CERT_DIR",
     "CURL_CA_BUNDLE",
     "REQUESTS_CA_BUNDLE",
+    "SORTIE_LOG",
 ];
 
 /// Builds a child's environment: what is allowed of `ours`, what `also` names, and then `added`, which wins.
