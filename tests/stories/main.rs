@@ -5,7 +5,14 @@
 
 mod clocks;
 mod interrupt;
+mod keys;
 mod kill;
+mod one_slot;
 mod openai;
+mod outcomes;
+mod preflight;
 mod quickstart;
+mod recursion;
+mod stubborn;
 mod support;
+mod transport;
