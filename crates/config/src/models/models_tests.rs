@@ -147,6 +147,30 @@ providers:
 }
 
 #[test]
+fn the_secret_parts_of_a_url_are_secrets_by_themselves() {
+    for (url, expected) in [
+        (
+            "https://me:password@example.test/v1?token=t&x=&api-version=2026-01-01#top",
+            &[("password", "password"), ("token", "t")][..],
+        ),
+        ("https://a-key:x@example.test", &[("user", "a-key")]),
+        ("https://a-key@example.test/a@b", &[("user", "a-key")]),
+    ] {
+        let text = format!(
+            "providers:\n  local: {{baseUrl: '{url}', api: openai-completions, models: [{{id: small}}]}}\n"
+        );
+        let (models, problems) = load(&text, &[]);
+        assert_eq!(problems, "");
+        let all = models.all_secrets();
+        let parts: Vec<_> = all
+            .iter()
+            .filter_map(|(name, value)| Some((name.strip_prefix("local.baseUrl.")?, value)))
+            .collect();
+        assert_eq!(parts, expected, "{url}");
+    }
+}
+
+#[test]
 fn a_command_runs_once_and_only_when_its_key_is_wanted() {
     let folder = tempfile::tempdir().unwrap();
     let tally = folder.path().join("tally");

@@ -11,6 +11,9 @@ use sortie_protocol::{Candidate, Secrets};
 use super::{KeySource, Models, Provider, command};
 use crate::{Environment, Problem};
 
+/// The password of a URL that is shorter than this stands for none.
+const SHORTEST_PASSWORD: usize = 6;
+
 /// What values are made of: the environment, and what commands have printed so far.
 #[derive(Clone)]
 pub(super) struct Vault {
@@ -139,8 +142,32 @@ impl Models {
             }
             if let Some(url) = &provider.url_secret {
                 secrets.insert(url_name(provider), url.reveal());
+                for (part, value) in url_parts(url.reveal()) {
+                    secrets.insert(format!("{}.{part}", url_name(provider)), value);
+                }
             }
         }
         secrets
     }
+}
+
+/// The parts of a URL that are secrets by themselves, and what to call them: its password, else its user, and each
+/// value of its query.
+fn url_parts(url: &str) -> impl Iterator<Item = (&str, &str)> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split('#').next().unwrap_or_default();
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let authority = rest.split('/').next().unwrap_or_default();
+    let user = authority.rsplit_once('@').map(|(user, _)| user);
+    let user = user.map(|user| match user.split_once(':') {
+        // Some take a key for the user, and anything or nothing for the password.
+        Some((_, password)) if password.len() >= SHORTEST_PASSWORD => ("password", password),
+        Some((user, _)) => ("user", user),
+        None => ("user", user),
+    });
+    let query = query.split('&').filter_map(|part| part.split_once('='));
+    // A date that says which release of an endpoint is meant is no secret, and stands in many texts.
+    user.into_iter()
+        .chain(query.filter(|(name, _)| *name != "api-version"))
+        .filter(|(_, value)| !value.is_empty())
 }
