@@ -68,7 +68,7 @@ fn at_the_last_depth_there_is_no_task_tool_and_a_forged_call_is_refused() {
     assert_eq!(top.tools, ["read", "yield"]);
     assert_eq!(top.output.as_deref(), Some("did it myself"));
     assert_eq!(processes, 1);
-    insta::assert_snapshot!(refusals(&top).join("\n"), @"");
+    insta::assert_snapshot!(refusals(&top).join("\n"), @"there is no tool `task` here; the tools are `read`, `yield`");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn at_depth_zero_the_root_itself_may_start_nobody() {
         &["run", "batch.yaml", "--json", "--run-dir", &dir],
     )
     .expect(2);
-    insta::assert_snapshot!(ended.json()["problems"][0], @"");
+    insta::assert_snapshot!(ended.json()["problems"][0], @r#"{"file":null,"line":null,"column":null,"message":"`leaf` would be at depth 1, and `task.maxRecursionDepth` is 0","help":"raise the setting; 1 lets a run dispatch tasks that dispatch none"}"#);
     assert!(!run_dir(&project).exists());
 }
 
@@ -97,7 +97,7 @@ fn an_agent_that_may_not_delegate_cannot() {
     assert!(!leaf.tools.contains(&"task".to_owned()), "{:?}", leaf.tools);
     assert_eq!(leaf.output.as_deref(), Some("alone"));
     assert_eq!(processes, 2);
-    insta::assert_snapshot!(refusals(leaf).join("\n"), @"");
+    insta::assert_snapshot!(refusals(leaf).join("\n"), @"there is no tool `task` here; the tools are `read`, `write`, `edit`, `bash`, `todo`, `yield`");
 }
 
 #[test]
