@@ -30,6 +30,8 @@ pub(crate) enum Input {
     Admit(TaskId, String),
     /// Its request is over; the provider wants to be left alone for this long.
     Ended(TaskId, Option<Duration>),
+    /// It no longer wants the request that it asked for, whether that was let out or still waits.
+    Withdraw(TaskId),
     /// It is gone, or no longer wants what it asked for.
     Leave(TaskId),
     /// From now on there are this many slots. Nobody loses one.
@@ -112,10 +114,13 @@ impl Admission {
         match input {
             Input::Enter(task) => self.wait(task, Stage::Queued),
             Input::Suspend(task) => {
-                if let Some(member) = self.members.get_mut(&task)
-                    && member.stage.holds_slot()
-                {
-                    member.stage = Stage::Suspended;
+                if let Some(member) = self.members.get_mut(&task) {
+                    member.stage = match std::mem::replace(&mut member.stage, Stage::Suspended) {
+                        Stage::Working | Stage::Suspended => Stage::Suspended,
+                        // What it asked for is still wanted.
+                        Stage::Waiting(provider) => Stage::Returning(provider),
+                        other => other,
+                    };
                 }
             }
             Input::Admit(task, provider) => {
@@ -130,18 +135,16 @@ impl Admission {
                     Some(Stage::Queued) | None => {}
                 }
             }
-            Input::Ended(task, cooldown) => {
-                if let Some(provider) = self
-                    .members
-                    .get_mut(&task)
-                    .and_then(|member| member.open.take())
-                {
-                    if let Some(cooldown) = cooldown {
-                        let until = self.cooling.entry(provider.clone()).or_default();
-                        *until = (*until).max(now + cooldown);
-                    }
-                    self.next_request(now, &provider, &mut effects);
+            Input::Ended(task, cooldown) => self.close(now, &task, cooldown, &mut effects),
+            Input::Withdraw(task) => {
+                if let Some(member) = self.members.get_mut(&task) {
+                    member.stage = match std::mem::replace(&mut member.stage, Stage::Working) {
+                        Stage::Working | Stage::Waiting(_) => Stage::Working,
+                        Stage::Suspended | Stage::Returning(_) => Stage::Suspended,
+                        Stage::Queued => Stage::Queued,
+                    };
                 }
+                self.close(now, &task, None, &mut effects);
             }
             Input::Leave(task) => {
                 if let Some(provider) = self.members.remove(&task).and_then(|member| member.open) {
@@ -164,6 +167,25 @@ impl Admission {
         });
         member.stage = stage;
         member.arrival = arrival;
+    }
+
+    /// The open request of a task is over.
+    fn close(
+        &mut self,
+        now: Duration,
+        task: &TaskId,
+        cooldown: Option<Duration>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let member = self.members.get_mut(task);
+        let Some(provider) = member.and_then(|member| member.open.take()) else {
+            return;
+        };
+        if let Some(cooldown) = cooldown {
+            let until = self.cooling.entry(provider.clone()).or_default();
+            *until = (*until).max(now.saturating_add(cooldown));
+        }
+        self.next_request(now, &provider, effects);
     }
 
     /// Hands out free slots.
@@ -219,6 +241,11 @@ impl Admission {
             member.stage = Stage::Working;
             effects.push(Effect::Cooling(task, rest));
         } else if full {
+            // Who waits already keeps its place in the line.
+            if !matches!(member.stage, Stage::Waiting(_)) {
+                self.arrivals += 1;
+                member.arrival = self.arrivals;
+            }
             member.stage = Stage::Waiting(provider);
         } else {
             member.stage = Stage::Working;

@@ -132,12 +132,68 @@ fn a_full_provider_is_waited_for_in_order() {
     );
 }
 
+#[test]
+fn whoever_waits_for_a_full_provider_is_passed_by_nobody() {
+    let mut table = Admission::new(count(8), BTreeMap::from([("p".to_owned(), count(1))]));
+    for task in ["A", "B", "C"] {
+        enter(&mut table, task);
+        admit(&mut table, task);
+    }
+    let ended = |task| Input::Ended(id(task), None);
+    assert_eq!(table.handle(NOW, ended("A")), [Effect::Go(id("B"))]);
+    // It entered first, but it asks again only now.
+    assert_eq!(admit(&mut table, "A"), []);
+    assert_eq!(table.handle(NOW, ended("B")), [Effect::Go(id("C"))]);
+    assert_eq!(table.handle(NOW, ended("C")), [Effect::Go(id("A"))]);
+}
+
+#[test]
+fn a_request_that_is_no_longer_wanted_leaves_nothing_behind() {
+    let mut table = Admission::new(count(2), BTreeMap::from([("p".to_owned(), count(1))]));
+    for task in ["A", "B"] {
+        enter(&mut table, task);
+        admit(&mut table, task);
+    }
+    let withdraw = |task| Input::Withdraw(id(task));
+    // It waited for the provider: it is let out no more.
+    assert_eq!(table.handle(NOW, withdraw("B")), []);
+    assert_eq!(table.handle(NOW, Input::Ended(id("A"), None)), []);
+    // It was let out, and the answer was under way: the next may go.
+    assert_eq!(admit(&mut table, "A"), [Effect::Go(id("A"))]);
+    assert_eq!(admit(&mut table, "B"), []);
+    assert_eq!(table.handle(NOW, withdraw("A")), [Effect::Go(id("B"))]);
+    // It waited for a slot: it takes none.
+    table.handle(NOW, Input::Suspend(id("A")));
+    enter(&mut table, "A.x");
+    assert_eq!(admit(&mut table, "A"), []);
+    assert_eq!(table.handle(NOW, withdraw("A")), []);
+    assert_eq!(table.handle(NOW, Input::Leave(id("A.x"))), []);
+    assert_eq!(table.working(), 1);
+}
+
+#[test]
+fn who_waits_for_a_provider_and_for_its_children_keeps_both_wishes() {
+    let mut table = Admission::new(count(2), BTreeMap::from([("p".to_owned(), count(1))]));
+    for task in ["A", "B"] {
+        enter(&mut table, task);
+        admit(&mut table, task);
+    }
+    enter(&mut table, "B.x");
+    // A slot is free for a moment, and it goes to who had one.
+    assert_eq!(table.handle(NOW, Input::Suspend(id("B"))), []);
+    assert_eq!(
+        table.handle(NOW, Input::Ended(id("A"), None)),
+        [Effect::Go(id("B"))]
+    );
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Enter(u8),
     Suspend(u8),
     Admit(u8),
     Ended(u8, bool),
+    Withdraw(u8),
     Leave(u8),
     Slots(u32),
 }
@@ -149,6 +205,7 @@ fn step() -> impl Strategy<Value = Step> {
         task.clone().prop_map(Step::Suspend),
         task.clone().prop_map(Step::Admit),
         (task.clone(), any::<bool>()).prop_map(|(task, cool)| Step::Ended(task, cool)),
+        task.clone().prop_map(Step::Withdraw),
         task.prop_map(Step::Leave),
         (1_u32..5).prop_map(Step::Slots),
     ]
@@ -171,6 +228,7 @@ proptest! {
                 Step::Suspend(task) => Input::Suspend(name(task)),
                 Step::Admit(task) => Input::Admit(name(task), "p".into()),
                 Step::Ended(task, cool) => Input::Ended(name(task), cool.then(|| Duration::from_secs(3))),
+                Step::Withdraw(task) => Input::Withdraw(name(task)),
                 Step::Leave(task) => {
                     entered.remove(&task);
                     Input::Leave(name(task))
@@ -186,6 +244,8 @@ proptest! {
             prop_assert!(!wants || table.working() >= slots);
             let open = table.members.values().filter(|m| m.open.is_some()).count();
             prop_assert!(open <= 1, "{open} requests open under a cap of 1");
+            let waits = table.members.values().any(|m| matches!(m.stage, Stage::Waiting(_)));
+            prop_assert!(!waits || open == 1, "somebody waits for a provider that nobody uses");
         }
     }
 }

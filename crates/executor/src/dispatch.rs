@@ -9,7 +9,7 @@ use sortie_config::Problem;
 use sortie_discovery::Catalog;
 use sortie_policy::{EffectivePolicy, Grant, Site, World};
 use sortie_protocol::{Batch, TaskId, TaskRequest, TaskResult};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use crate::{
     family::Family,
@@ -57,16 +57,17 @@ pub(crate) fn preflight(
     if !problems.is_empty() {
         return Err(problems);
     }
+    // Only a batch that passes whole takes its names.
+    let mut names = roster.names.clone();
     let jobs = passed
         .into_iter()
         .map(|(request, policy)| {
-            let id = roster
-                .names
-                .take(caller.id, request.name.as_deref(), policy.agent_name());
+            let id = names.take(caller.id, request.name.as_deref(), policy.agent_name());
             job(ground, batch, request, &policy, id)
         })
         .collect::<Result<Vec<_>, _>>()
         .map_err(|problem| vec![problem])?;
+    roster.names = names;
     roster.count += asked;
     Ok(jobs)
 }
@@ -175,10 +176,18 @@ pub(crate) async fn run(family: Arc<Family>, jobs: Vec<Job>, stop: Stopper) -> V
     }
     let mut results: Vec<Option<TaskResult>> = vec![None; count];
     while let Some(done) = running.join_next().await {
-        match done {
-            Ok((place, result)) => results[place] = Some(result),
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        if let Some((place, result)) = joined(done) {
+            results[place] = Some(result);
         }
     }
     results.into_iter().flatten().collect()
+}
+
+/// What became of a tokio task, `None` when its runtime ended it. A panic goes on in whoever waited.
+pub(crate) fn joined<T>(done: Result<T, JoinError>) -> Option<T> {
+    match done.map_err(JoinError::try_into_panic) {
+        Ok(value) => Some(value),
+        Err(Ok(panic)) => std::panic::resume_unwind(panic),
+        Err(Err(_)) => None,
+    }
 }

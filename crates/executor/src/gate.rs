@@ -21,6 +21,9 @@ pub(crate) enum Verdict {
     Cooling(Duration),
 }
 
+/// Where an answer of the table arrives. Nothing arrives once its task has left, or has withdrawn.
+pub(crate) type Answer = oneshot::Receiver<Verdict>;
+
 /// The one admission table of a run.
 #[derive(Debug)]
 pub(crate) struct Gate {
@@ -31,6 +34,7 @@ pub(crate) struct Gate {
 #[derive(Debug)]
 struct Inner {
     table: Admission,
+    /// A task waits for one thing at a time.
     waiting: HashMap<TaskId, oneshot::Sender<Verdict>>,
 }
 
@@ -47,59 +51,76 @@ impl Gate {
 
     /// Waits for a slot. Whoever stops waiting must [`leave`](Self::leave).
     pub(crate) async fn enter(&self, task: &TaskId) {
-        self.ask(task, Input::Enter(task.clone())).await;
+        // No answer: it has left, and does not care.
+        let _ = self.ask(task, Input::Enter(task.clone())).await;
     }
 
-    /// Waits for a slot, where it was given back, and for the provider.
-    pub(crate) async fn admit(&self, task: &TaskId, provider: &str) -> Verdict {
+    /// Asks for a slot, where it was given back, and for the provider. Whoever stops waiting must
+    /// [`withdraw`](Self::withdraw) or [`leave`](Self::leave).
+    pub(crate) fn admit(&self, task: &TaskId, provider: &str) -> Answer {
         self.ask(task, Input::Admit(task.clone(), provider.to_owned()))
-            .await
+    }
+
+    /// The request is no longer wanted, whether it was let out or still waits.
+    pub(crate) fn withdraw(&self, task: &TaskId) {
+        self.forget(task, Input::Withdraw(task.clone()));
     }
 
     /// Gives the slot back until the next request.
     pub(crate) fn suspend(&self, task: &TaskId) {
-        self.tell(Input::Suspend(task.clone()));
+        self.lock().tell(self.now(), Input::Suspend(task.clone()));
     }
 
     /// The request is over; its provider is left alone for `cooldown`.
     pub(crate) fn ended(&self, task: &TaskId, cooldown: Option<Duration>) {
-        self.tell(Input::Ended(task.clone(), cooldown));
+        let input = Input::Ended(task.clone(), cooldown);
+        self.lock().tell(self.now(), input);
     }
 
     /// Gives back whatever the task has or waits for.
     pub(crate) fn leave(&self, task: &TaskId) {
-        self.lock().waiting.remove(task);
-        self.tell(Input::Leave(task.clone()));
+        self.forget(task, Input::Leave(task.clone()));
     }
 
     /// From now on there are this many slots. Nobody loses one.
     pub(crate) fn resize(&self, slots: NonZeroU32) {
-        self.tell(Input::Slots(slots));
+        self.lock().tell(self.now(), Input::Slots(slots));
     }
 
-    async fn ask(&self, task: &TaskId, input: Input) -> Verdict {
+    fn ask(&self, task: &TaskId, input: Input) -> Answer {
         let (sender, answer) = oneshot::channel();
-        self.lock().waiting.insert(task.clone(), sender);
-        self.tell(input);
-        // The sender is dropped when the task leaves, and then nobody sends the request.
-        answer.await.unwrap_or(Verdict::Go)
+        let mut inner = self.lock();
+        inner.waiting.insert(task.clone(), sender);
+        inner.tell(self.now(), input);
+        answer
     }
 
-    fn tell(&self, input: Input) {
+    fn forget(&self, task: &TaskId, input: Input) {
         let mut inner = self.lock();
-        for effect in inner.table.handle(self.since.elapsed(), input) {
-            let (task, verdict) = match effect {
-                Effect::Start(task) | Effect::Go(task) => (task, Verdict::Go),
-                Effect::Cooling(task, rest) => (task, Verdict::Cooling(rest)),
-            };
-            if let Some(waiter) = inner.waiting.remove(&task) {
-                // Whoever stopped waiting leaves the table by itself.
-                let _ = waiter.send(verdict);
-            }
-        }
+        inner.waiting.remove(task);
+        inner.tell(self.now(), input);
+    }
+
+    fn now(&self) -> Duration {
+        self.since.elapsed()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn tell(&mut self, now: Duration, input: Input) {
+        for effect in self.table.handle(now, input) {
+            let (task, verdict) = match effect {
+                Effect::Start(task) | Effect::Go(task) => (task, Verdict::Go),
+                Effect::Cooling(task, rest) => (task, Verdict::Cooling(rest)),
+            };
+            if let Some(waiter) = self.waiting.remove(&task) {
+                // Whoever stopped waiting says so by itself.
+                let _ = waiter.send(verdict);
+            }
+        }
     }
 }

@@ -30,6 +30,7 @@ pub mod store;
 mod supervise;
 mod unix;
 
+pub use bus::Events;
 pub use request::{Door, read_batch, read_batch_node};
 pub use run::{Run, RunOptions};
 pub use stop::Stopper;

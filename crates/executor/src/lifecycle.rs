@@ -33,6 +33,18 @@ pub(crate) enum StopReason {
     Store,
 }
 
+impl StopReason {
+    /// What the child is told.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancelled => "cancelled",
+            Self::Clock(clock) => clock.as_str(),
+            Self::Wire => "wire",
+            Self::Store => "store",
+        }
+    }
+}
+
 /// Where a child is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {

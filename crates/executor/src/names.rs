@@ -6,7 +6,7 @@ use sortie_protocol::TaskId;
 
 /// The ids that a run has given out. Two ids that differ only in case would be one file on some disks, so they are
 /// one id here.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     taken: HashSet<String>,
 }

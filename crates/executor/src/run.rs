@@ -11,14 +11,13 @@ use sortie_config::{Config, Problem, Scripts};
 use sortie_discovery::Catalog;
 use sortie_policy::{Grant, RootGrant};
 use sortie_protocol::{
-    Batch, Mode, RunEvent, RunEventKind, RunId, RunResult, SpawnRule, TaskResult,
-    script::ScriptEntry,
+    Batch, Mode, RunEventKind, RunId, RunResult, SpawnRule, TaskResult, script::ScriptEntry,
 };
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::task::JoinHandle;
 
 use crate::{
     admission::Admission,
-    bus::Bus,
+    bus::{Bus, Events},
     dispatch::{self, Caller},
     family::Family,
     gate::Gate,
@@ -44,7 +43,7 @@ pub struct RunOptions {
     pub beside: PathBuf,
 }
 
-/// A run that is going on. Dropping it ends every child.
+/// A run that is going on. Dropping it ends every child, at once, and writes that down.
 #[derive(Debug)]
 pub struct Run {
     family: Arc<Family>,
@@ -181,8 +180,8 @@ impl Run {
         self.family.store.dir()
     }
 
-    /// What happens in it. The first listener gets everything; without one nothing is kept.
-    pub fn events(&self) -> mpsc::UnboundedReceiver<RunEvent> {
+    /// What happens in it, for one listener. Who is not there when the run [finishes](Self::finish) gets nothing.
+    pub fn events(&self) -> Events {
         self.family.bus.listen()
     }
 
@@ -197,12 +196,9 @@ impl Run {
     }
 
     /// Waits for every task, and for everything to be on disk.
-    pub async fn finish(self) -> RunResult {
+    pub async fn finish(mut self) -> RunResult {
         self.family.bus.mute();
-        let tasks = match self.tasks.await {
-            Ok(tasks) => tasks,
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
-        };
+        let tasks = dispatch::joined((&mut self.tasks).await).unwrap_or_default();
         if let Err(error) = self.family.store.journal(&Entry::Finished) {
             tracing::error!(%error, "could not write the journal");
         }
@@ -214,6 +210,12 @@ impl Run {
             tasks,
             problems: Vec::new(),
         }
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.stop.kill();
     }
 }
 

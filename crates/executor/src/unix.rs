@@ -1,14 +1,15 @@
 //! Processes on Unix: who is ours, how one ends, and what it leaves behind.
 
 use std::{
-    collections::HashSet,
+    collections::BTreeSet,
     fs, io,
     os::fd::OwnedFd,
-    process::{Child, Command},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use nix::{
@@ -23,6 +24,9 @@ use rustix::process::{PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
 use tokio::io::{Interest, unix::AsyncFd};
 
 use crate::launch::Exit;
+
+/// How often it is looked for what a lost child left behind, a millisecond apart.
+const SWEEPS: usize = 500;
 
 /// Whether this process has no children but those that [`Nursery`] starts, and adopts.
 static DEDICATED: AtomicBool = AtomicBool::new(false);
@@ -105,12 +109,26 @@ impl ExitWatch {
     }
 }
 
-/// The children of this process: those it started, and those it adopted.
+/// The children of this process, those it started and those it adopted, for all runs in it: what one run started is
+/// no orphan of another.
+static CHILDREN: Mutex<Children> = Mutex::new(Children {
+    started: BTreeSet::new(),
+    adopted: BTreeSet::new(),
+});
+
+#[derive(Debug)]
+struct Children {
+    /// Started here, and not reaped.
+    started: BTreeSet<i32>,
+    /// Found to be ours, killed, and not reaped. A dead process no longer shows its environment.
+    adopted: BTreeSet<i32>,
+}
+
+/// Starts and reaps the processes of one run, and ends what they leave behind.
 ///
 /// Starting and sweeping exclude each other, so that a child is never taken for an orphan.
 #[derive(Debug)]
 pub(crate) struct Nursery {
-    started: Mutex<HashSet<i32>>,
     /// What an orphan's environment must hold to be ours, in a process that is not ours alone.
     tag: String,
 }
@@ -118,58 +136,115 @@ pub(crate) struct Nursery {
 impl Nursery {
     /// A nursery for processes that carry `tag`, as `NAME=value`, in their environment.
     pub(crate) fn new(tag: String) -> Self {
-        Self {
-            started: Mutex::default(),
-            tag,
-        }
+        Self { tag }
     }
 
     /// Starts a child.
-    pub(crate) fn start(&self, command: &mut Command) -> io::Result<Child> {
-        let mut started = self.lock();
+    pub(crate) fn start(self: &Arc<Self>, command: &mut Command) -> io::Result<Ward> {
+        let mut children = lock();
         let child = command.spawn()?;
-        started.insert(signed(child.id())?);
-        Ok(child)
+        children.started.insert(signed(child.id())?);
+        Ok(Ward {
+            pid: child.id(),
+            child: Some(child),
+            nursery: Arc::clone(self),
+        })
     }
 
-    /// Reaps a child that has ended.
-    pub(crate) fn reap(&self, mut child: Child) -> io::Result<()> {
-        let mut started = self.lock();
-        let pid = signed(child.id())?;
-        child.wait()?;
-        started.remove(&pid);
-        Ok(())
-    }
-
-    /// Kills and reaps everything that this process adopted and that is ours. Returns how many were found.
+    /// Kills and reaps everything that this process adopted and that is ours. Returns how many were found alive.
     ///
-    /// One that was found, even if it was dead, may have left others behind, who are adopted only now: sweep until
-    /// nothing is found.
+    /// What they leave behind in turn is found by the next sweep: sweep until it returns 0.
     pub(crate) fn sweep(&self) -> usize {
-        let started = self.lock();
-        let orphans = children()
-            .into_iter()
-            .filter(|pid| !started.contains(&pid.as_raw()) && self.is_ours(*pid));
-        let mut found = 0;
-        for pid in orphans {
-            found += 1;
+        let mut table = lock();
+        let found: BTreeSet<i32> = children();
+        // Whom somebody else reaped is gone, and its number may come again.
+        table.adopted.retain(|pid| found.contains(pid));
+        let mut alive = 0;
+        for pid in found.difference(&table.started.clone()).copied() {
+            if !table.adopted.contains(&pid) && !self.is_ours(pid) {
+                continue;
+            }
             // Both may fail only because it is gone, which is what is wanted.
-            let _ = kill(pid, Signal::SIGKILL);
-            let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            let reaped = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
+            if matches!(reaped, Ok(status) if status.pid().is_some()) {
+                table.adopted.remove(&pid);
+            } else {
+                table.adopted.insert(pid);
+                alive += 1;
+            }
         }
-        found
+        alive
     }
 
-    fn is_ours(&self, pid: Pid) -> bool {
+    fn is_ours(&self, pid: i32) -> bool {
         DEDICATED.load(Ordering::Relaxed)
             || fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| {
                 text.split(|&b| b == 0)
                     .any(|entry| entry.starts_with(self.tag.as_bytes()))
             })
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashSet<i32>> {
-        self.started.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> MutexGuard<'static, Children> {
+    CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A process that was started here and is looked after: it cannot be lost. Dropping it ends it and what it leaves
+/// behind, and waits for that.
+#[derive(Debug)]
+pub(crate) struct Ward {
+    pid: u32,
+    /// `None` once it was reaped.
+    child: Option<Child>,
+    nursery: Arc<Nursery>,
+}
+
+impl Ward {
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.pid
+    }
+
+    /// Its pipes, which it hands out once.
+    pub(crate) fn pipes(&mut self) -> Option<(ChildStdin, ChildStdout, ChildStderr)> {
+        let child = self.child.as_mut()?;
+        Some((
+            child.stdin.take()?,
+            child.stdout.take()?,
+            child.stderr.take()?,
+        ))
+    }
+
+    /// Kills what is left of it and of its group, and reaps it. Waits for its end, if it has not ended.
+    pub(crate) fn reap(&mut self) -> io::Result<()> {
+        let Some(mut child) = self.child.take() else {
+            return Ok(());
+        };
+        // Until it is reaped its number is its own.
+        let killed = signal(self.pid, Signal::SIGKILL);
+        let mut children = lock();
+        let reaped = child.wait();
+        children.started.remove(&signed(self.pid)?);
+        killed.and(reaped.map(drop))
+    }
+}
+
+impl Drop for Ward {
+    fn drop(&mut self) {
+        if self.child.is_none() {
+            return;
+        }
+        if let Err(error) = self.reap() {
+            tracing::error!(pid = self.pid, %error, "could not end a child");
+        }
+        for _ in 0..SWEEPS {
+            if self.nursery.sweep() == 0 {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        tracing::error!(pid = self.pid, "what a child left behind does not die");
     }
 }
 
@@ -187,11 +262,10 @@ pub(crate) fn signal(pid: u32, signal: Signal) -> io::Result<()> {
 }
 
 /// The direct children of this process.
-fn children() -> Vec<Pid> {
-    let Ok(threads) = fs::read_dir("/proc/self/task") else {
-        return Vec::new();
-    };
-    threads
+fn children() -> BTreeSet<i32> {
+    fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
         .flatten()
         .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
         .flat_map(|list| {
@@ -199,7 +273,6 @@ fn children() -> Vec<Pid> {
                 .filter_map(|pid| pid.parse().ok())
                 .collect::<Vec<i32>>()
         })
-        .map(Pid::from_raw)
         .collect()
 }
 

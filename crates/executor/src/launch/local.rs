@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Command, Stdio},
     sync::{Arc, OnceLock, mpsc as blocking},
     time::Duration,
 };
@@ -11,18 +11,19 @@ use async_trait::async_trait;
 use nix::sys::signal::Signal as Unix;
 use sortie_protocol::{
     Down, Up,
-    codec::{Decoder, encode},
+    codec::{DecodeError, Decoder, encode},
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     sync::{mpsc, oneshot},
-    time::{Instant, sleep, timeout_at},
+    time::{Instant, sleep, sleep_until, timeout_at},
 };
 
 use super::{Child, Exit, Launch, LaunchError, Order, Program, Signal, Word};
-use crate::unix::{self, ExitWatch, Nursery};
+use crate::unix::{self, ExitWatch, Nursery, Ward};
 
-/// How long a pipe may stay open after its process is gone: a grandchild can hold it.
+/// How long a pipe may stay open after its process is gone: a grandchild can hold it. And how long a process may
+/// live on after it closed its pipe: nothing that it does can be told any more.
 const DRAIN: Duration = Duration::from_secs(2);
 /// How long a process that was killed may take to disappear.
 const SWEEP: Duration = Duration::from_secs(2);
@@ -85,12 +86,8 @@ impl Launch for LocalLauncher {
 
 /// Starts a process from the one thread that lives as long as this process: a death signal follows the thread that
 /// forked.
-async fn start(nursery: Arc<Nursery>, command: Command) -> io::Result<std::process::Child> {
-    type Job = (
-        Arc<Nursery>,
-        Command,
-        oneshot::Sender<io::Result<std::process::Child>>,
-    );
+async fn start(nursery: Arc<Nursery>, command: Command) -> io::Result<Ward> {
+    type Job = (Arc<Nursery>, Command, oneshot::Sender<io::Result<Ward>>);
     static THREAD: OnceLock<io::Result<blocking::Sender<Job>>> = OnceLock::new();
     let thread = THREAD.get_or_init(|| {
         let (sender, jobs) = blocking::channel::<Job>();
@@ -99,7 +96,7 @@ async fn start(nursery: Arc<Nursery>, command: Command) -> io::Result<std::proce
             .stack_size(128 << 10)
             .spawn(move || {
                 for (nursery, mut command, answer) in jobs {
-                    // Whoever asked may be gone; the process then ends with its closed pipe.
+                    // Whoever asked may be gone; then the process is ended here.
                     let _ = answer.send(nursery.start(&mut command));
                 }
             })
@@ -118,103 +115,48 @@ async fn start(nursery: Arc<Nursery>, command: Command) -> io::Result<std::proce
 
 /// Looks after one process from its start until it and all that it started are gone.
 struct Attendant {
-    process: std::process::Child,
+    ward: Ward,
     nursery: Arc<Nursery>,
     watch: ExitWatch,
     stdin: tokio::process::ChildStdin,
-    stdout: tokio::process::ChildStdout,
-    stderr: tokio::process::ChildStderr,
-    words: mpsc::Sender<Word>,
+    ears: Ears,
 }
 
 impl Attendant {
-    fn new(
-        mut process: std::process::Child,
-        nursery: Arc<Nursery>,
-        words: mpsc::Sender<Word>,
-    ) -> io::Result<Self> {
-        let prepared = (|| {
-            let no_pipe = || io::Error::other("the process was started without a pipe");
-            let stdin: ChildStdin = process.stdin.take().ok_or_else(no_pipe)?;
-            let stdout: ChildStdout = process.stdout.take().ok_or_else(no_pipe)?;
-            let stderr: ChildStderr = process.stderr.take().ok_or_else(no_pipe)?;
-            Ok((
-                ExitWatch::new(process.id())?,
-                tokio::process::ChildStdin::from_std(stdin)?,
+    fn new(mut ward: Ward, nursery: Arc<Nursery>, words: mpsc::Sender<Word>) -> io::Result<Self> {
+        let no_pipe = || io::Error::other("the process was started without a pipe");
+        let (stdin, stdout, stderr) = ward.pipes().ok_or_else(no_pipe)?;
+        Ok(Self {
+            watch: ExitWatch::new(ward.id())?,
+            stdin: tokio::process::ChildStdin::from_std(stdin)?,
+            ears: Ears::new(
                 tokio::process::ChildStdout::from_std(stdout)?,
                 tokio::process::ChildStderr::from_std(stderr)?,
-            ))
-        })();
-        match prepared {
-            Ok((watch, stdin, stdout, stderr)) => Ok(Self {
-                process,
-                nursery,
-                watch,
-                stdin,
-                stdout,
-                stderr,
                 words,
-            }),
-            // Out of descriptors, most likely. What was started must not stay.
-            Err(error) => {
-                let _ = unix::signal(process.id(), Unix::SIGKILL);
-                let _ = nursery.reap(process);
-                Err(error)
-            }
-        }
+            ),
+            ward,
+            nursery,
+        })
     }
 
     async fn attend(
         self,
         orders: mpsc::UnboundedReceiver<Down>,
-        mut signals: mpsc::UnboundedReceiver<Signal>,
+        signals: mpsc::UnboundedReceiver<Signal>,
     ) {
         let Self {
-            process,
+            mut ward,
             nursery,
             watch,
             stdin,
-            stdout,
-            stderr,
-            words,
+            mut ears,
         } = self;
-        let pid = process.id();
+        let pid = ward.id();
         let writer = tokio::spawn(tell(stdin, orders));
-        let mut ears = Ears {
-            stdout: Some(stdout),
-            stderr: Some(stderr),
-            decoder: Decoder::default(),
-            held: None,
-            words,
-            out: vec![0; 16 << 10].into(),
-            err: vec![0; 4 << 10].into(),
-        };
-
-        let exit = loop {
-            tokio::select! {
-                biased;
-                signal = signals.recv() => {
-                    // Nobody supervises it any more: it ends now.
-                    let (signal, orphaned) = match signal {
-                        Some(Signal::Terminate) => (Unix::SIGTERM, false),
-                        Some(Signal::Kill) => (Unix::SIGKILL, false),
-                        None => (Unix::SIGKILL, true),
-                    };
-                    if let Err(error) = unix::signal(pid, signal) {
-                        tracing::warn!(pid, %error, "could not signal a child");
-                    }
-                    if orphaned {
-                        break watch.gone().await;
-                    }
-                }
-                exit = watch.gone() => break exit,
-                () = ears.listen(), if ears.open() => {}
-            }
-        };
+        let exit = until_gone(pid, &watch, &mut ears, signals).await;
         writer.abort();
-        // See the exit, kill the group, then reap: until it is reaped its number is its own.
-        let _ = unix::signal(pid, Unix::SIGKILL);
-        let reaped = nursery.reap(process);
+        // See the exit, kill the group, then reap.
+        let reaped = ward.reap();
         let exit = exit.unwrap_or_else(|error| {
             tracing::error!(pid, %error, "could not watch a child");
             Exit::Signal(Unix::SIGKILL as i32)
@@ -226,6 +168,46 @@ impl Attendant {
         let deadline = Instant::now() + DRAIN;
         while ears.open() && timeout_at(deadline, ears.listen()).await.is_ok() {}
         ears.finish(exit).await;
+    }
+}
+
+/// Passes on what the process says and what it is to be sent, until it is gone.
+async fn until_gone(
+    pid: u32,
+    watch: &ExitWatch,
+    ears: &mut Ears,
+    mut signals: mpsc::UnboundedReceiver<Signal>,
+) -> io::Result<Exit> {
+    // When it will have been silent for too long; `None` before it is, and after it was told on.
+    let mut patience = None;
+    let mut told = false;
+    loop {
+        if ears.stdout.is_none() && !told {
+            patience.get_or_insert_with(|| Instant::now() + DRAIN);
+        }
+        tokio::select! {
+            biased;
+            signal = signals.recv() => {
+                let signalled = match signal {
+                    Some(Signal::Terminate) => unix::signal(pid, Unix::SIGTERM),
+                    // `None`: nobody supervises it any more, so it ends now.
+                    Some(Signal::Kill) | None => unix::signal(pid, Unix::SIGKILL),
+                };
+                if let Err(error) = signalled {
+                    tracing::warn!(pid, %error, "could not signal a child");
+                }
+                if signal.is_none() {
+                    return watch.gone().await;
+                }
+            }
+            exit = watch.gone() => return exit,
+            () = sleep_until(patience.unwrap_or_else(Instant::now)), if patience.is_some() => {
+                (patience, told) = (None, true);
+                // Who no longer listens has dropped the signals too.
+                let _ = ears.words.send(Word::Silent).await;
+            }
+            () = ears.listen(), if ears.open() => {}
+        }
     }
 }
 
@@ -278,6 +260,22 @@ struct Ears {
 }
 
 impl Ears {
+    fn new(
+        stdout: tokio::process::ChildStdout,
+        stderr: tokio::process::ChildStderr,
+        words: mpsc::Sender<Word>,
+    ) -> Self {
+        Self {
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+            decoder: Decoder::default(),
+            held: None,
+            words,
+            out: vec![0; 16 << 10].into(),
+            err: vec![0; 4 << 10].into(),
+        }
+    }
+
     fn open(&self) -> bool {
         self.stdout.is_some() || self.stderr.is_some()
     }
@@ -318,6 +316,9 @@ impl Ears {
                 .next_message::<Up>()
                 .map(|message| match message {
                     Ok(message) => Word::Message(Box::new(message)),
+                    Err(DecodeError::Foreign { reason, line }) => {
+                        Word::Stray(format!("{line} ({reason})"))
+                    }
                     Err(error) => Word::Stray(error.to_string()),
                 });
         }

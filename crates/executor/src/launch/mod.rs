@@ -45,10 +45,12 @@ pub struct Child {
 pub enum Word {
     /// A message.
     Message(Box<Up>),
-    /// A line that is no message, and why.
+    /// The head of a line that is no message, and why it is none.
     Stray(String),
     /// A piece of its standard error.
     Log(Vec<u8>),
+    /// It closed its end of the wire, and has not ended in the time that this usually takes.
+    Silent,
     /// It and everything it started are gone.
     Gone(Exit),
 }

@@ -28,7 +28,7 @@ pub enum Entry {
         /// The folder it works in.
         cwd: PathBuf,
     },
-    /// A task passed preflight; its plan is stored.
+    /// A task passed preflight. Its plan is stored when it starts.
     Accepted {
         /// The task.
         id: TaskId,

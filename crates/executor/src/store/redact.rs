@@ -56,6 +56,13 @@ impl Redactor {
         text
     }
 
+    /// Takes the keys out of `text`.
+    pub(crate) fn clean_in_place(&self, text: &mut String) {
+        if let Cow::Owned(cleaned) = self.clean(text) {
+            *text = cleaned;
+        }
+    }
+
     /// The longest tail of `text` that may be the beginning of a key, in bytes.
     fn undecided(&self, text: &str) -> usize {
         self.pairs()

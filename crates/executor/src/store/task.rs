@@ -59,9 +59,9 @@ impl Utf8 {
     }
 }
 
-#[derive(Debug)]
+/// A tool's output. Its file is open only while a piece is written: a task may have many of them.
+#[derive(Debug, Default)]
 struct Artifact {
-    file: File,
     /// Bytes of the original that are in it.
     offset: u64,
     stream: Stream,
@@ -127,29 +127,13 @@ impl TaskFiles {
             return Ok(false);
         }
         let path = self.artifact_path(name);
-        if !self.artifacts.contains_key(name) {
-            let file = File::create(&path).map_err(io_error("make", &path))?;
-            self.artifacts.insert(
-                name.to_owned(),
-                Artifact {
-                    file,
-                    offset: 0,
-                    stream: Stream::default(),
-                },
-            );
-        }
-        let Some(artifact) = self.artifacts.get_mut(name) else {
-            return Ok(false);
-        };
+        let artifact = self.artifacts.entry(name.to_owned()).or_default();
         if artifact.offset != offset {
             return Ok(false);
         }
         artifact.offset += text.len() as u64;
         let clean = artifact.stream.push(self.store.redactor(), text);
-        artifact
-            .file
-            .write_all(clean.as_bytes())
-            .map_err(io_error("write", &path))?;
+        append(&path, &clean)?;
         Ok(true)
     }
 
@@ -192,11 +176,7 @@ impl TaskFiles {
         self.write_log(&rest)?;
         for (name, mut artifact) in std::mem::take(&mut self.artifacts) {
             let rest = artifact.stream.finish(self.store.redactor());
-            let path = self.artifact_path(&name);
-            artifact
-                .file
-                .write_all(rest.as_bytes())
-                .map_err(io_error("write", &path))?;
+            append(&self.artifact_path(&name), &rest)?;
         }
         Ok(std::mem::take(&mut self.log.tail))
     }
@@ -204,4 +184,14 @@ impl TaskFiles {
     fn artifact_path(&self, name: &str) -> PathBuf {
         self.store.path(&format!("{}.{name}.txt", self.id))
     }
+}
+
+fn append(path: &Path, text: &str) -> Result<(), StoreError> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut options = File::options();
+    let file = options.append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(io_error("write", path))
 }

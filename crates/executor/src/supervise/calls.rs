@@ -3,85 +3,70 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sortie_protocol::{Call, Down, Reply, RunEventKind, TaskResult};
+use sortie_protocol::{Call, Down, Ended, Reply, RunEventKind, TaskResult};
 
-use super::child::Supervisor;
-use crate::{gate::Verdict, lifecycle::State};
+use super::{
+    child::Supervisor,
+    request::{Asked, Request},
+};
+use crate::{admission::DEFAULT_COOLDOWN, gate::Verdict, lifecycle::State, receipt};
 
-/// An answer to a call, when it is there.
-pub(super) enum Answer {
-    /// Whether a request may go out.
-    Admitted {
-        call: u64,
-        candidate: usize,
-        verdict: Verdict,
-    },
-    /// What became of the tasks it dispatched.
-    Spawned {
-        call: u64,
-        reply: Reply,
-        children: Vec<TaskResult>,
-    },
+/// What became of the tasks that a child dispatched with one call.
+pub(super) struct Spawned {
+    pub(super) call: u64,
+    pub(super) reply: Reply,
+    pub(super) children: Vec<TaskResult>,
+}
+
+fn skip(why: impl Into<String>) -> Reply {
+    Reply::Skip {
+        why: why.into(),
+        ready_in_ms: None,
+    }
 }
 
 impl Supervisor<'_> {
     pub(super) fn call(&mut self, id: u64, call: Call) {
-        match call {
-            Call::Admit { candidate } => self.admit(id, candidate),
-            Call::Spawn { args } => self.spawn(id, args),
-            Call::Read { uri } => {
-                let reply = match self.family.store.read(&uri) {
-                    Ok(text) => Reply::Text { ok: true, text },
-                    Err(error) => Reply::Text {
-                        ok: false,
-                        text: error.to_string(),
-                    },
-                };
-                self.tell(Down::Reply { id, reply });
-            }
-            Call::Unknown => {
-                let text = "this root does not know that call".to_owned();
-                self.tell(Down::Reply {
-                    id,
-                    reply: Reply::Text { ok: false, text },
-                });
-            }
-        }
+        let reply = match call {
+            Call::Admit { candidate } => match self.admit(id, candidate) {
+                Ok(()) => return,
+                Err(reply) => reply,
+            },
+            Call::Spawn { args } => return self.spawn(id, args),
+            Call::Read { uri } => match self.family.store.read(&uri) {
+                Ok(text) => Reply::Text { ok: true, text },
+                Err(error) => Reply::Text {
+                    ok: false,
+                    text: error.to_string(),
+                },
+            },
+            Call::Unknown => Reply::Text {
+                ok: false,
+                text: "this root does not know that call".into(),
+            },
+        };
+        self.tell(Down::Reply { id, reply });
     }
 
-    fn admit(&mut self, call: u64, candidate: usize) {
+    /// Asks for a request to be let out, or says at once why it is not.
+    fn admit(&mut self, call: u64, candidate: usize) -> Result<(), Reply> {
         if let Some(budget) = self.receipt.spent(&self.job.plan.budgets) {
-            return self.tell(Down::Reply {
-                id: call,
-                reply: Reply::Spent { budget },
-            });
+            return Err(Reply::Spent { budget });
         }
-        let Some(provider) = self
-            .job
-            .plan
-            .candidates
-            .get(candidate)
-            .map(|found| found.provider.clone())
-        else {
-            let why = format!("the plan has no candidate {candidate}");
-            return self.tell(Down::Reply {
-                id: call,
-                reply: Reply::Skip {
-                    why,
-                    ready_in_ms: None,
-                },
-            });
+        let Some(found) = self.job.plan.candidates.get(candidate) else {
+            return Err(skip(format!("the plan has no candidate {candidate}")));
         };
-        let (family, task) = (Arc::clone(&self.family), self.job.id().clone());
-        let waiting = self.answers.spawn(async move {
-            let verdict = family.gate.admit(&task, &provider).await;
-            Answer::Admitted {
-                call,
-                candidate,
-                verdict,
-            }
+        // Two at once would be counted as one, by the clocks and by the provider's cap.
+        if !matches!(self.request, Request::None) {
+            return Err(skip("another request of this session is not over"));
+        }
+        let answer = self.family.gate.admit(self.job.id(), &found.provider);
+        self.request = Request::Asked(Asked {
+            call,
+            candidate,
+            answer,
         });
-        self.admits.insert(call, waiting);
+        Ok(())
     }
 
     fn spawn(&mut self, call: u64, args: Value) {
@@ -89,7 +74,7 @@ impl Supervisor<'_> {
         self.family
             .bus
             .send(Some(self.job.id()), RunEventKind::Waiting);
-        let branch = self.stop.branch();
+        let branch = self.below.branch();
         self.spawns.insert(call, branch.clone());
         let (family, grant, parent) = (
             Arc::clone(&self.family),
@@ -98,7 +83,7 @@ impl Supervisor<'_> {
         );
         self.answers.spawn(async move {
             let (reply, children) = crate::spawn::spawn(family, grant, parent, args, branch).await;
-            Answer::Spawned {
+            Spawned {
                 call,
                 reply,
                 children,
@@ -107,40 +92,37 @@ impl Supervisor<'_> {
     }
 
     pub(super) fn drop_call(&mut self, id: u64) {
-        if let Some(waiting) = self.admits.remove(&id) {
-            waiting.abort();
+        if self.request.is_of(id) {
+            self.drop_request();
         }
         if let Some(branch) = self.spawns.get(&id) {
             branch.ask();
         }
     }
 
-    pub(super) fn answer(&mut self, answer: Answer) {
-        match answer {
-            Answer::Admitted {
-                call,
-                candidate,
-                verdict,
-            } => {
-                self.admits.remove(&call);
-                let reply = self.admitted(candidate, verdict);
-                self.tell(Down::Reply { id: call, reply });
-            }
-            Answer::Spawned {
-                call,
-                reply,
-                children,
-            } => {
-                self.spawns.remove(&call);
-                self.children.insert(call, children);
-                self.tell(Down::Reply { id: call, reply });
-            }
+    /// The child no longer wants the request that it asked for.
+    pub(super) fn drop_request(&mut self) {
+        if !matches!(self.request, Request::None) {
+            self.family.gate.withdraw(self.job.id());
+            self.request_is_over();
         }
     }
 
-    fn admitted(&mut self, candidate: usize, verdict: Verdict) -> Reply {
-        match verdict {
+    pub(super) fn spawned(&mut self, spawned: Spawned) {
+        let Spawned {
+            call,
+            reply,
+            children,
+        } = spawned;
+        self.spawns.remove(&call);
+        self.children.entry(call).or_default().extend(children);
+        self.tell(Down::Reply { id: call, reply });
+    }
+
+    pub(super) fn admitted(&mut self, call: u64, candidate: usize, verdict: Verdict) {
+        let reply = match verdict {
             Verdict::Go if self.life.state() == State::Running => {
+                self.request = Request::Open { admit: call };
                 self.watch.opened(self.now());
                 let model = self.job.plan.candidates[candidate].selector.clone();
                 let n = self.receipt.requests() + 1;
@@ -150,13 +132,11 @@ impl Supervisor<'_> {
                 Reply::Go
             }
             Verdict::Go => {
-                self.family.gate.ended(self.job.id(), None);
-                Reply::Skip {
-                    why: "the session is being stopped".into(),
-                    ready_in_ms: None,
-                }
+                self.drop_request();
+                skip("the session is being stopped")
             }
             Verdict::Cooling(rest) => {
+                self.request_is_over();
                 let ms = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX).max(1);
                 let why = format!("its provider is cooling down for {ms} ms");
                 self.receipt.skipped(candidate, &why);
@@ -165,6 +145,31 @@ impl Supervisor<'_> {
                     ready_in_ms: Some(ms),
                 }
             }
+        };
+        self.tell(Down::Reply { id: call, reply });
+    }
+
+    pub(super) fn ended(&mut self, ended: &Ended) {
+        self.receipt.ended(ended);
+        if self.request.is_of(ended.admit) {
+            let cooldown = receipt::cooldown(ended, DEFAULT_COOLDOWN);
+            self.family.gate.ended(self.job.id(), cooldown);
+            self.request_is_over();
+        }
+        let usage = self.receipt.usage();
+        let answered = RunEventKind::Answered {
+            tokens: usage.total(),
+            cost: usage.cost,
+        };
+        self.family.bus.send(Some(self.job.id()), answered);
+    }
+
+    fn request_is_over(&mut self) {
+        self.request = Request::None;
+        self.watch.closed();
+        // It took a slot for the request, and waits for its tasks again.
+        if !self.answers.is_empty() {
+            self.family.gate.suspend(self.job.id());
         }
     }
 }

@@ -7,37 +7,40 @@ use std::{
 };
 
 use sortie_protocol::{
-    Clock, Down, Ended, EventKind, Hello, PROTOCOL_VERSION, Record, Report, RunEventKind,
-    TaskResult, Up,
+    Clock, Down, EventKind, Hello, PROTOCOL_VERSION, Record, Report, TaskResult, Up,
 };
 use tokio::{
     sync::mpsc,
-    task::{AbortHandle, JoinSet},
+    task::JoinSet,
     time::{Instant, sleep_until},
 };
 
-use super::calls::Answer;
+use super::{calls::Spawned, request::Request};
 use crate::{
-    admission::DEFAULT_COOLDOWN,
     clocks::Watch,
+    dispatch::joined,
     error::chain,
     family::Family,
     job::Job,
     launch::{Child, Exit, Signal, Word},
     lifecycle::{Effect, Input, Lifecycle, State, StopReason},
-    receipt::{self, Receipt},
+    receipt::Receipt,
     stop::Stopper,
-    store::{StoreError, TaskFiles},
+    store::{Redactor, StoreError, TaskFiles},
 };
 
 /// How many lines that are no messages a child may write.
 const STRAY_LIMIT: usize = 10;
+/// How many different warnings are kept. A child can cause as many as it likes.
+const WARNING_LIMIT: usize = 20;
 
 /// Looks after one child: the only `select!` over it, with nothing to decide.
 pub(super) struct Supervisor<'a> {
     pub(super) family: Arc<Family>,
     pub(super) job: &'a Job,
     pub(super) stop: Stopper,
+    /// Stops every task that it dispatched.
+    pub(super) below: Stopper,
     pub(super) started: Instant,
     pub(super) files: TaskFiles,
     pub(super) orders: mpsc::UnboundedSender<Down>,
@@ -50,9 +53,8 @@ pub(super) struct Supervisor<'a> {
     pub(super) stray: Option<String>,
     pub(super) strays: usize,
     pub(super) warnings: Vec<String>,
-    pub(super) answers: JoinSet<Answer>,
-    /// `admit` calls that wait.
-    pub(super) admits: HashMap<u64, AbortHandle>,
+    pub(super) request: Request,
+    pub(super) answers: JoinSet<Spawned>,
     /// `spawn` calls that wait.
     pub(super) spawns: HashMap<u64, Stopper>,
     /// What came of them, in the order of the calls.
@@ -72,6 +74,7 @@ impl<'a> Supervisor<'a> {
         let supervisor = Self {
             family,
             job,
+            below: stop.branch(),
             stop,
             started,
             files,
@@ -84,8 +87,8 @@ impl<'a> Supervisor<'a> {
             stray: None,
             strays: 0,
             warnings: job.warnings.clone(),
+            request: Request::None,
             answers: JoinSet::new(),
-            admits: HashMap::new(),
             spawns: HashMap::new(),
             children: BTreeMap::new(),
         };
@@ -108,17 +111,21 @@ impl<'a> Supervisor<'a> {
                     asked = true;
                     self.act(Input::Stop(StopReason::Cancelled));
                 }
+                // Before the words: a child that never stops talking must not outlast its clocks.
+                () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => self.on_time(),
                 word = words.recv() => match word {
                     Some(Word::Gone(exit)) => break exit,
                     Some(word) => self.hear(word),
                     None => break Exit::Signal(nix::sys::signal::Signal::SIGKILL as i32),
                 },
-                Some(answer) = self.answers.join_next(), if !self.answers.is_empty() => {
-                    if let Ok(answer) = answer {
-                        self.answer(answer);
+                (call, candidate, verdict) = self.request.verdict() => {
+                    self.admitted(call, candidate, verdict);
+                }
+                Some(done) = self.answers.join_next(), if !self.answers.is_empty() => {
+                    if let Some(spawned) = joined(done) {
+                        self.spawned(spawned);
                     }
                 }
-                () = sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => self.on_time(),
             }
         };
         self.act(Input::Gone);
@@ -159,7 +166,11 @@ impl<'a> Supervisor<'a> {
     fn act(&mut self, input: Input) {
         match self.life.handle(self.now(), input) {
             Effect::Ask => self.tell(Down::Cancel {
-                reason: format!("{:?}", self.life.stopped()),
+                reason: self
+                    .life
+                    .stopped()
+                    .map_or("cancelled", StopReason::as_str)
+                    .into(),
             }),
             Effect::Terminate => drop(self.signals.send(Signal::Terminate)),
             Effect::Kill => drop(self.signals.send(Signal::Kill)),
@@ -177,6 +188,11 @@ impl<'a> Supervisor<'a> {
             Word::Message(message) => self.message(*message),
             Word::Stray(text) => self.astray(text),
             Word::Log(piece) => self.stored(|files| files.log(&piece)),
+            Word::Silent => {
+                let why = "it closed its end of the wire and lives on";
+                self.stray.get_or_insert_with(|| why.to_owned());
+                self.act(Input::Kill(StopReason::Wire));
+            }
             Word::Gone(_) => {}
         }
     }
@@ -199,7 +215,7 @@ impl<'a> Supervisor<'a> {
                     Ok(())
                 });
                 if !kept {
-                    self.warnings.push(format!(
+                    self.warn(format!(
                         "a piece of the output `{name}` came out of order and was not kept"
                     ));
                 }
@@ -208,10 +224,15 @@ impl<'a> Supervisor<'a> {
             Up::Call { id, call } => self.call(id, call),
             Up::Drop { id } => self.drop_call(id),
             Up::Finished(finished) => {
-                if self.report.is_none() {
+                // Whoever does not speak the wire, or could not be stored, has nothing to report.
+                let is_void = matches!(
+                    self.life.stopped(),
+                    Some(StopReason::Wire | StopReason::Store)
+                );
+                if self.report.is_none() && !is_void {
                     self.report = Some(finished.report);
                 }
-                self.watch.closed();
+                self.drop_request();
                 self.act(Input::Report);
             }
             Up::Delivered { .. } => {}
@@ -244,48 +265,44 @@ impl<'a> Supervisor<'a> {
     fn stored(&mut self, write: impl FnOnce(&mut TaskFiles) -> Result<(), StoreError>) {
         if let Err(error) = write(&mut self.files) {
             tracing::error!(task = %self.job.id(), %error, "could not store");
-            self.warnings.push(chain(&error));
+            self.warn(chain(&error));
             self.act(Input::Kill(StopReason::Store));
         }
     }
 
-    fn ended(&mut self, ended: &Ended) {
-        self.watch.closed();
-        self.receipt.ended(ended);
-        self.family
-            .gate
-            .ended(self.job.id(), receipt::cooldown(ended, DEFAULT_COOLDOWN));
-        let usage = self.receipt.usage();
-        let answered = RunEventKind::Answered {
-            tokens: usage.total(),
-            cost: usage.cost,
-        };
-        self.family.bus.send(Some(self.job.id()), answered);
+    fn warn(&mut self, warning: String) {
+        if self.warnings.len() < WARNING_LIMIT && !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 
     fn event(&mut self, kind: EventKind) {
-        let now = self.now();
-        let clean = |text: String| self.family.store.redactor().clean(&text).into_owned();
-        let kind = match kind {
-            EventKind::Text { text } => EventKind::Text { text: clean(text) },
-            EventKind::Thought { text } => EventKind::Thought { text: clean(text) },
-            EventKind::ToolStarted { tool, detail } => EventKind::ToolStarted {
-                tool,
-                detail: clean(detail),
-            },
-            EventKind::RetryWait { ms, why } => EventKind::RetryWait {
-                ms,
-                why: clean(why),
-            },
-            EventKind::Notice { text } => EventKind::Notice { text: clean(text) },
-            other => other,
-        };
         if matches!(
             kind,
             EventKind::Text { .. } | EventKind::Thought { .. } | EventKind::Streaming
         ) {
-            self.watch.heard(now);
+            self.watch.heard(self.now());
         }
+        let kind = cleaned(kind, self.family.store.redactor());
         self.family.bus.progress(self.job.id(), kind);
     }
+}
+
+/// An event without keys.
+fn cleaned(mut kind: EventKind, redactor: &Redactor) -> EventKind {
+    let texts: &mut [&mut String] = match &mut kind {
+        EventKind::Text { text } | EventKind::Thought { text } | EventKind::Notice { text } => {
+            &mut [text]
+        }
+        EventKind::ToolStarted { tool, detail } => &mut [tool, detail],
+        EventKind::ToolEnded { tool, .. } => &mut [tool],
+        EventKind::RetryWait { why, .. } => &mut [why],
+        EventKind::Switch { from, to, why } => &mut [from, to, why],
+        EventKind::Section { label } => &mut [label],
+        EventKind::Streaming | EventKind::Reminder { .. } => &mut [],
+    };
+    for text in texts {
+        redactor.clean_in_place(text);
+    }
+    kind
 }

@@ -3,9 +3,10 @@
 use serde_json::Value;
 use sortie_protocol::{Outcome, OutcomeKind, TaskResult};
 
-use super::{calls::Answer, child::Supervisor};
+use super::child::Supervisor;
 use crate::{
     conclude::{self, End},
+    dispatch::joined,
     error::chain,
     family::Family,
     launch::Exit,
@@ -16,15 +17,10 @@ impl Supervisor<'_> {
     /// Waits for what the child leaves behind above us, and puts the result together.
     pub(super) async fn end(mut self, exit: Exit) -> TaskResult {
         self.family.gate.leave(self.job.id());
-        for branch in self.spawns.values() {
-            branch.ask();
-        }
-        for waiting in self.admits.values() {
-            waiting.abort();
-        }
-        while let Some(answer) = self.answers.join_next().await {
-            if let Ok(Answer::Spawned { call, children, .. }) = answer {
-                self.children.insert(call, children);
+        self.below.ask();
+        while let Some(done) = self.answers.join_next().await {
+            if let Some(spawned) = joined(done) {
+                self.spawned(spawned);
             }
         }
         let stderr = self.files.close().unwrap_or_else(|error| {
@@ -66,13 +62,13 @@ impl Supervisor<'_> {
 /// Writes a result's output and data, whole, and cleans what will be told of keys.
 fn store_output(family: &Family, result: &mut TaskResult) -> Result<(), StoreError> {
     let redactor = family.store.redactor();
-    let clean = |text: &mut String| {
-        if let std::borrow::Cow::Owned(cleaned) = redactor.clean(text) {
-            *text = cleaned;
-        }
-    };
+    let clean = |text: &mut String| redactor.clean_in_place(text);
     result.warnings.iter_mut().for_each(clean);
+    result.outcome.reason.iter_mut().for_each(clean);
     result.outcome.message.iter_mut().for_each(clean);
+    // A provider's words stand here.
+    let attempts = result.model.attempts.iter_mut();
+    attempts.for_each(|attempt| clean(&mut attempt.left));
     if let Some(output) = &mut result.output {
         clean(output);
         let path = family.store.path(&format!("{}.md", result.id));
