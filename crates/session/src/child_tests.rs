@@ -30,7 +30,7 @@ const SOON: Duration = Duration::from_secs(10);
 #[expect(clippy::exit, reason = "a child has nothing to return to")]
 fn as_a_child() {
     if std::env::var_os("SORTIE_SESSION").is_some() {
-        std::process::exit(i32::from(super::live()));
+        std::process::exit(i32::from(super::live(|| {})));
     }
     panic!("`SORTIE_SESSION` is not set");
 }

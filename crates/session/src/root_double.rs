@@ -237,6 +237,17 @@ impl Heard {
             .collect()
     }
 
+    /// What the root was asked.
+    pub(crate) fn calls(&self) -> Vec<&Call> {
+        self.0
+            .iter()
+            .filter_map(|up| match up {
+                Up::Call { call, .. } => Some(call),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// How the requests ended.
     pub(crate) fn ended(&self) -> Vec<&sortie_protocol::Ended> {
         self.0

@@ -97,7 +97,10 @@ impl Session<'_> {
     /// Finds out what `call` comes to.
     fn order(&mut self, call: &ToolCall) -> Order {
         let planned = |name: &str| self.plan.tools.iter().any(|tool| tool.name == name);
-        let known = tool::find(&call.name).filter(|tool| planned(tool.name));
+        // A tool of the root is asked for even where the plan has it not: the root refuses, and knows why.
+        let is_refused_there = |tool: &tool::Tool| tool.side == Side::Root && tool.built;
+        let known =
+            tool::find(&call.name).filter(|tool| planned(tool.name) || is_refused_there(tool));
         let Some(known) = known else {
             return Order::Refuse(self.no_such_tool(&call.name));
         };

@@ -143,6 +143,21 @@ async fn calls_that_cannot_be_carried_out_are_answered_with_what_can() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_tool_of_the_root_is_refused_by_the_root() {
+    let (_folder, mut plan) = fresh(&json!([
+        {"tool": "task", "args": {"tasks": []}},
+        {"finish": {"data": 1}},
+    ]));
+    plan.tools.retain(|tool| tool.name == "yield");
+    let heard = play(plan).await;
+    let asked = heard
+        .calls()
+        .into_iter()
+        .any(|call| matches!(call, Call::Spawn { .. }));
+    assert!(asked, "{:?}", heard.texts());
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_stands_after_an_accepted_yield_is_not_run() {
     let (folder, plan) = fresh(&json!([
         {"tools": [
