@@ -68,7 +68,10 @@ fn at_the_last_depth_there_is_no_task_tool_and_a_forged_call_is_refused() {
     assert_eq!(top.tools, ["read", "yield"]);
     assert_eq!(top.output.as_deref(), Some("did it myself"));
     assert_eq!(processes, 1);
-    insta::assert_snapshot!(refusals(&top).join("\n"), @"there is no tool `task` here; the tools are `read`, `yield`");
+    insta::assert_snapshot!(refusals(&top).join("\n"), @"
+    nothing was started:
+    - `leaf` would be at depth 2, and `task.maxRecursionDepth` is 1 (do this part yourself)
+    ");
 }
 
 #[test]
@@ -97,7 +100,25 @@ fn an_agent_that_may_not_delegate_cannot() {
     assert!(!leaf.tools.contains(&"task".to_owned()), "{:?}", leaf.tools);
     assert_eq!(leaf.output.as_deref(), Some("alone"));
     assert_eq!(processes, 2);
-    insta::assert_snapshot!(refusals(leaf).join("\n"), @"there is no tool `task` here; the tools are `read`, `write`, `edit`, `bash`, `todo`, `yield`");
+    insta::assert_snapshot!(refusals(leaf).join("\n"), @"
+    nothing was started:
+    - `leaf` may not start another `leaf` (do this part yourself, or hand it to another agent)
+    - `leaf` may not be started: nobody may be started here (do this part yourself)
+    ");
+}
+
+#[test]
+fn a_task_that_was_given_less_than_its_agent_cannot_dispatch_either() {
+    let script = json!([{"turns": [dispatch("leaf"), {"finish": {"data": "did it myself"}}]}]);
+    let project = project("boss", "task.maxRecursionDepth: 3\n", &script);
+    project.file(
+        "batch.yaml",
+        "model: script/play\ntasks: [{name: Top, agent: boss, task: go, tools: [read]}]\n",
+    );
+    let (top, processes) = played(&project);
+    assert_eq!(top.tools, ["read", "yield"]);
+    assert_eq!(refusals(&top).len(), 1);
+    assert_eq!(processes, 1);
 }
 
 #[test]

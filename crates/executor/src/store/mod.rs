@@ -29,6 +29,7 @@ use thiserror::Error;
 pub use address::{AddressError, field};
 pub use journal::{Entry, Line, read_journal};
 pub use redact::Redactor;
+pub(crate) use redact::Stream;
 pub(crate) use task::TaskFiles;
 
 use journal::Journal;

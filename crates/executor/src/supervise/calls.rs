@@ -150,6 +150,7 @@ impl Supervisor<'_> {
     }
 
     pub(super) fn ended(&mut self, ended: &Ended) {
+        self.text_is_over();
         self.receipt.ended(ended);
         if self.request.is_of(ended.admit) {
             let cooldown = receipt::cooldown(ended, DEFAULT_COOLDOWN);

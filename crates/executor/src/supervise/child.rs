@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{calls::Spawned, request::Request};
+use super::{calls::Spawned, progress::Progress, request::Request};
 use crate::{
     clocks::Watch,
     dispatch::joined,
@@ -26,7 +26,7 @@ use crate::{
     lifecycle::{Effect, Input, Lifecycle, State, StopReason},
     receipt::Receipt,
     stop::Stopper,
-    store::{Redactor, StoreError, TaskFiles},
+    store::{StoreError, TaskFiles},
 };
 
 /// How many lines that are no messages a child may write.
@@ -53,6 +53,7 @@ pub(super) struct Supervisor<'a> {
     pub(super) stray: Option<String>,
     pub(super) strays: usize,
     pub(super) warnings: Vec<String>,
+    pub(super) progress: Progress,
     pub(super) request: Request,
     pub(super) answers: JoinSet<Spawned>,
     /// `spawn` calls that wait.
@@ -87,6 +88,7 @@ impl<'a> Supervisor<'a> {
             stray: None,
             strays: 0,
             warnings: job.warnings.clone(),
+            progress: Progress::default(),
             request: Request::None,
             answers: JoinSet::new(),
             spawns: HashMap::new(),
@@ -283,26 +285,19 @@ impl<'a> Supervisor<'a> {
         ) {
             self.watch.heard(self.now());
         }
-        let kind = cleaned(kind, self.family.store.redactor());
-        self.family.bus.progress(self.job.id(), kind);
+        let shown = self.progress.push(self.family.store.redactor(), kind);
+        self.show(shown);
     }
-}
 
-/// An event without keys.
-fn cleaned(mut kind: EventKind, redactor: &Redactor) -> EventKind {
-    let texts: &mut [&mut String] = match &mut kind {
-        EventKind::Text { text } | EventKind::Thought { text } | EventKind::Notice { text } => {
-            &mut [text]
-        }
-        EventKind::ToolStarted { tool, detail } => &mut [tool, detail],
-        EventKind::ToolEnded { tool, .. } => &mut [tool],
-        EventKind::RetryWait { why, .. } => &mut [why],
-        EventKind::Switch { from, to, why } => &mut [from, to, why],
-        EventKind::Section { label } => &mut [label],
-        EventKind::Streaming | EventKind::Reminder { .. } => &mut [],
-    };
-    for text in texts {
-        redactor.clean_in_place(text);
+    /// Shows what was held back of a text that is over.
+    pub(super) fn text_is_over(&mut self) {
+        let rest = self.progress.finish(self.family.store.redactor());
+        self.show(rest);
     }
-    kind
+
+    fn show(&self, kinds: Vec<EventKind>) {
+        for kind in kinds {
+            self.family.bus.progress(self.job.id(), kind);
+        }
+    }
 }

@@ -17,6 +17,7 @@ impl Supervisor<'_> {
     /// Waits for what the child leaves behind above us, and puts the result together.
     pub(super) async fn end(mut self, exit: Exit) -> TaskResult {
         self.family.gate.leave(self.job.id());
+        self.text_is_over();
         self.below.ask();
         while let Some(done) = self.answers.join_next().await {
             if let Some(spawned) = joined(done) {

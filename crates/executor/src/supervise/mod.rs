@@ -6,6 +6,7 @@
 mod calls;
 mod child;
 mod end;
+mod progress;
 mod request;
 
 use std::sync::Arc;
