@@ -4,6 +4,8 @@
 //! what is meant to happen.
 
 mod clocks;
+mod doors;
+mod history;
 mod interrupt;
 mod keys;
 mod kill;
