@@ -4,14 +4,13 @@ use std::{
     collections::BTreeMap,
     fs,
     path::PathBuf,
-    process::Command,
     sync::{Arc, Mutex},
 };
 
 use serde_json::json;
-use sortie_testkit::{ModelServer, Project, Turn, alive};
+use sortie_testkit::{ModelServer, Project, Turn, alive::Process};
 
-use crate::support::{Ended, Running, SORTIE, files, run_dir};
+use crate::support::{Ended, Onlooker, Running, SORTIE, files, run_dir};
 
 const IN_ENVIRONMENT: &str = "sk-marked-in-the-environment-1f6b";
 const LITERAL: &str = "sk-marked-in-models-yml-77c2";
@@ -26,6 +25,7 @@ const KEYS: [&str; 5] = [IN_ENVIRONMENT, LITERAL, IN_HEADER, IN_URL, PASSWORD];
 struct Stage {
     server: ModelServer,
     project: Project,
+    onlooker: Onlooker,
     /// What the processes of the run showed while they ran.
     shown: Arc<Mutex<BTreeMap<PathBuf, Vec<u8>>>>,
 }
@@ -34,9 +34,10 @@ impl Stage {
     fn new() -> Self {
         let project = Project::new();
         let shown = Arc::new(Mutex::new(BTreeMap::new()));
-        let collected = Arc::clone(&shown);
+        let onlooker = Onlooker::default();
+        let (looking, collected) = (onlooker.clone(), Arc::clone(&shown));
         let server = ModelServer::answering(move |request| {
-            collect(&collected);
+            collect(&looking.processes(), &collected);
             match request.turn() {
                 // Whatever a tool finds out comes back with the next request.
                 0 => Turn::thinking(format!("the key is {LITERAL}"))
@@ -44,7 +45,7 @@ impl Stage {
                     .and_tool("read", json!({"path": "leak.txt"}))
                     .and_tool(
                         "bash",
-                        json!({"command": "cat leak.txt; env; cat leak.txt >&2"}),
+                        json!({"command": "cat leak.txt; env; cat leak.txt >&2; (sleep 1000 &)"}),
                     )
                     .and_tool(
                         "write",
@@ -76,16 +77,20 @@ impl Stage {
         Self {
             server,
             project,
+            onlooker,
             shown,
         }
     }
 
-    fn command(&self, how: &str) -> Command {
+    /// Runs the batch, shown in this way.
+    fn run(&self, how: &str) -> Ended {
         let mut command = self.project.sortie(SORTIE, ["run", "batch.yaml", how]);
         command
             .env("MARKED_KEY", IN_ENVIRONMENT)
             .env("SORTIE_LOG", "trace");
-        command
+        let run = Running::start(&self.project, &mut command);
+        self.onlooker.look_at(&run);
+        run.end().expect(0)
     }
 
     /// Looks everywhere.
@@ -127,16 +132,10 @@ impl Stage {
     }
 }
 
-/// Notes the environment and the arguments of everything that runs below this process.
-fn collect(shown: &Mutex<BTreeMap<PathBuf, Vec<u8>>>) {
-    for process in alive::descendants(std::process::id()) {
-        // The root itself was given a key in its environment, by whoever started it.
-        let names: &[&str] = if process.comm == "sortie:root" {
-            &["cmdline"]
-        } else {
-            &["cmdline", "environ"]
-        };
-        for name in names {
+/// Notes the environment and the arguments of what runs below a root: sessions, and what they started.
+fn collect(below: &[Process], shown: &Mutex<BTreeMap<PathBuf, Vec<u8>>>) {
+    for process in below {
+        for name in ["cmdline", "environ"] {
             let path = PathBuf::from(format!("/proc/{}/{name}", process.pid));
             if let Ok(content) = fs::read(&path) {
                 shown.lock().unwrap().insert(path, content);
@@ -148,9 +147,7 @@ fn collect(shown: &Mutex<BTreeMap<PathBuf, Vec<u8>>>) {
 #[test]
 fn no_key_is_stored_or_shown() {
     let stage = Stage::new();
-    let ended = Running::start(&stage.project, &mut stage.command("--json"))
-        .end()
-        .expect(0);
+    let ended = stage.run("--json");
     stage.inspect(&ended);
     let output = ended.task("One").output.unwrap();
     assert!(output.contains("[key MARKED_KEY]"), "{output}");
@@ -159,9 +156,7 @@ fn no_key_is_stored_or_shown() {
 #[test]
 fn no_key_is_among_the_events() {
     let stage = Stage::new();
-    let ended = Running::start(&stage.project, &mut stage.command("--events"))
-        .end()
-        .expect(0);
+    let ended = stage.run("--events");
     stage.inspect(&ended);
     // Nor is one in the text that the events make together.
     for task in ["One", "Two"] {
@@ -182,6 +177,6 @@ fn no_key_is_among_the_events() {
 #[test]
 fn no_key_is_in_a_summary() {
     let stage = Stage::new();
-    let ended = Running::start(&stage.project, &mut stage.command("--max-concurrency=2")).end();
-    stage.inspect(&ended.expect(0));
+    let ended = stage.run("--max-concurrency=2");
+    stage.inspect(&ended);
 }

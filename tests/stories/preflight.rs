@@ -48,22 +48,26 @@ fn with_batch(batch: &str) -> Project {
 
 /// The messages of problems, a line each.
 fn messages(problems: &Value) -> String {
-    let rows = problems.as_array().unwrap();
-    rows.iter()
-        .map(|row| {
-            let place = match (&row["file"], &row["line"], &row["column"]) {
-                (Value::String(file), Value::Null, _) => format!("{file}: "),
-                (Value::String(file), line, column) => format!("{file}:{line}:{column}: "),
-                _ => String::new(),
-            };
-            let help = row["help"].as_str().map(|help| format!(" ({help})"));
-            format!(
-                "{place}{}{}\n",
-                row["message"].as_str().unwrap(),
-                help.unwrap_or_default()
-            )
-        })
-        .collect()
+    let mut text = String::new();
+    for row in problems.as_array().unwrap() {
+        for place in ["file", "line", "column"] {
+            match &row[place] {
+                Value::String(file) => text += file,
+                Value::Null => continue,
+                number => text += &number.to_string(),
+            }
+            text += ":";
+        }
+        if row["file"].is_string() {
+            text += " ";
+        }
+        text += row["message"].as_str().unwrap();
+        if let Some(help) = row["help"].as_str() {
+            text += &["\n  ", help].concat();
+        }
+        text += "\n";
+    }
+    text
 }
 
 #[test]
@@ -73,7 +77,10 @@ fn a_file_that_is_not_there() {
     × bach.yaml: cannot be read: no such file or directory
     help: `run` wants a batch file, or `-` for a batch on stdin
     ");
-    insta::assert_snapshot!(messages(&problems), @"bach.yaml: cannot be read: no such file or directory (`run` wants a batch file, or `-` for a batch on stdin)");
+    insta::assert_snapshot!(messages(&problems), @"
+    bach.yaml: cannot be read: no such file or directory
+      `run` wants a batch file, or `-` for a batch on stdin
+    ");
 }
 
 #[test]
@@ -128,7 +135,10 @@ fn an_agent_that_nobody_knows() {
     help: did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`,
           `librarian`, `task`, `sonic`
     ");
-    insta::assert_snapshot!(messages(&problems), @"there is no agent `scuot` (did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`, `librarian`, `task`, `sonic`)");
+    insta::assert_snapshot!(messages(&problems), @"
+    there is no agent `scuot`
+      did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`, `librarian`, `task`, `sonic`
+    ");
 }
 
 #[test]
@@ -166,7 +176,8 @@ fn names_that_cannot_be_told_apart_or_lead_elsewhere() {
       ╰────
     ");
     insta::assert_snapshot!(messages(&problems), @"
-    batch.yaml:4:12: `tasks[1].name` is `look`, which `tasks[0].name` is too (names have to differ by more than case; leave one out, and it is given a name)
+    batch.yaml:4:12: `tasks[1].name` is `look`, which `tasks[0].name` is too
+      names have to differ by more than case; leave one out, and it is given a name
     batch.yaml:5:12: `tasks[2].name` is `../../etc/cron`, and a name is made of ASCII letters, digits, `_`, and `-`
     batch.yaml:6:12: `tasks[3].name` is `Journal`, and this name is reserved
     ");
@@ -218,7 +229,10 @@ fn no_model() {
     help: name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default`
           in `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model
     ");
-    insta::assert_snapshot!(messages(&problems), @"no model is configured (name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default` in `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model)");
+    insta::assert_snapshot!(messages(&problems), @"
+    no model is configured
+      name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default` in `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model
+    ");
 }
 
 #[test]
@@ -229,7 +243,10 @@ fn a_provider_without_its_key() {
     × `task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
     help: set the variable, or choose another model
     ");
-    insta::assert_snapshot!(messages(&problems), @"`task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set (set the variable, or choose another model)");
+    insta::assert_snapshot!(messages(&problems), @"
+    `task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
+      set the variable, or choose another model
+    ");
 }
 
 #[test]
@@ -283,10 +300,13 @@ fn everything_that_is_wrong_with_a_batch_is_told_at_once() {
     project.agent("broken", "---\nname: broken\nname: twice\n---\nx\n");
     let (_, problems) = refused(&project);
     insta::assert_snapshot!(messages(&problems), @r#"
-    task `A`: there is no agent `scuot` (did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`, `librarian`, `task`, `sonic`)
+    task `A`: there is no agent `scuot`
+      did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`, `librarian`, `task`, `sonic`
     task `B`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer", "null", "number", "object", "string" or an array, but is the number 7
-    [PROJECT]/.sortie/agents/broken.md:3:1: task `C`: `broken` exists but is invalid: `name` is said twice (keep one of the two)
-    task `D`: the task lists `raed`, which is no tool (did you mean `read`?)
+    [PROJECT]/.sortie/agents/broken.md:3:1: task `C`: `broken` exists but is invalid: `name` is said twice
+      keep one of the two
+    task `D`: the task lists `raed`, which is no tool
+      did you mean `read`?
     "#);
 }
 
@@ -296,10 +316,13 @@ fn settings_and_batch_are_checked_together() {
     project.config("task:\n  maxConcurency: 3\n  idleMs: soon\n");
     let (_, problems) = refused(&project);
     insta::assert_snapshot!(messages(&problems), @"
-    [HOME]/.sortie/agent/config.yml:2:3: `task.maxConcurency` is no setting (did you mean `task.maxConcurrency`?)
+    [HOME]/.sortie/agent/config.yml:2:3: `task.maxConcurency` is no setting
+      did you mean `task.maxConcurrency`?
     [HOME]/.sortie/agent/config.yml:3:11: `task.idleMs` wants a whole number, 0 or more, not `soon`
-    batch.yaml:1:9: `tasks[0]` has no `task` (say what to do, where, and what to hand back)
-    batch.yaml:1:10: `tasks[0].taks` is no key (did you mean `task`?)
+    batch.yaml:1:9: `tasks[0]` has no `task`
+      say what to do, where, and what to hand back
+    batch.yaml:1:10: `tasks[0].taks` is no key
+      did you mean `task`?
     ");
 }
 
@@ -322,7 +345,10 @@ fn a_run_dir_that_another_run_has_is_refused() {
     let before = fs::read(run_dir(&project).join("journal.jsonl")).unwrap();
     let ended = sortie(&project, &args).expect(2);
     let problems = messages(&ended.json()["problems"]);
-    insta::assert_snapshot!(without_paths(&project, &problems), @"`[HOME]/run` holds an earlier run (choose another folder with `--run-dir`)");
+    insta::assert_snapshot!(without_paths(&project, &problems), @"
+    `[HOME]/run` holds an earlier run
+      choose another folder with `--run-dir`
+    ");
     let after = fs::read(run_dir(&project).join("journal.jsonl")).unwrap();
     assert_eq!(before, after);
 }

@@ -5,6 +5,7 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Output, Stdio},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -240,6 +241,24 @@ impl Drop for Running {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+/// Somebody who looks at the processes of a run from another thread, such as one of its model server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Onlooker {
+    root: Arc<OnceLock<u32>>,
+}
+
+impl Onlooker {
+    /// Says which run is meant.
+    pub(crate) fn look_at(&self, run: &Running) {
+        self.root.set(run.pid()).expect("there is one run");
+    }
+
+    /// The processes below the root at this moment. Waits until it is known which run is meant.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        alive::descendants(*self.root.wait())
     }
 }
 

@@ -7,26 +7,15 @@ use std::{
 };
 
 use serde_json::json;
-use sortie_testkit::{ModelServer, Project, Turn, alive};
+use sortie_testkit::{ModelServer, Project, Turn};
 
-use crate::support::{Running, SORTIE, end_of, local_models, sortie};
+use crate::support::{Onlooker, Running, SORTIE, end_of, local_models, sortie};
 
 const BODY: &str = "You are the echo in the valley.";
 
-/// A server that answers at once, and what the processes of the run had as arguments meanwhile.
-fn listening() -> (ModelServer, Arc<Mutex<Vec<String>>>) {
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let noted = Arc::clone(&lines);
-    let server = ModelServer::answering(move |_| {
-        let below = alive::descendants(std::process::id());
-        let sessions = below.into_iter().filter(|one| one.comm == "sortie:session");
-        noted
-            .lock()
-            .unwrap()
-            .extend(sessions.map(|one| one.cmdline));
-        Turn::tool("yield", json!({"data": "heard"}))
-    });
-    (server, lines)
+/// A server that answers everything.
+fn listening() -> ModelServer {
+    ModelServer::answering(|_| Turn::tool("yield", json!({"data": "heard"})))
 }
 
 fn project(server: &ModelServer) -> Project {
@@ -51,7 +40,16 @@ fn nothing_in_a_text_is_interpreted() {
         "  spaces around it, a tab\t, ${scratch}, {{name}}, \u{1F426} and \\n  \n",
         &long,
     ];
-    let (server, lines) = listening();
+    let onlooker = Onlooker::default();
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let server = ModelServer::answering({
+        let (onlooker, lines) = (onlooker.clone(), Arc::clone(&lines));
+        move |_| {
+            let below = onlooker.processes().into_iter();
+            lines.lock().unwrap().extend(below.map(|one| one.cmdline));
+            Turn::tool("yield", json!({"data": "heard"}))
+        }
+    });
     let project = project(&server);
     let tasks: Vec<_> = texts
         .iter()
@@ -59,7 +57,10 @@ fn nothing_in_a_text_is_interpreted() {
         .collect();
     let batch = json!({"model": "local/small", "tasks": tasks});
     project.file("batch.json", batch.to_string());
-    let ended = sortie(&project, &["run", "batch.json", "--json"]).expect(0);
+    let mut command = project.sortie(SORTIE, ["run", "batch.json", "--json"]);
+    let run = Running::start(&project, &mut command);
+    onlooker.look_at(&run);
+    let ended = run.end().expect(0);
     for task in ended.result().tasks {
         assert_eq!(task.model.selector, "local/small");
     }
@@ -86,7 +87,7 @@ fn a_text_on_the_command_line_is_not_interpreted_either() {
         "- [ ] first\n- [ ] second",
         "@notes.txt",
     ] {
-        let (server, _) = listening();
+        let server = listening();
         let project = project(&server);
         let ended = sortie(
             &project,
@@ -102,7 +103,7 @@ fn a_text_on_the_command_line_is_not_interpreted_either() {
 
 #[test]
 fn a_run_does_not_wait_for_its_own_stdin() {
-    let (server, _) = listening();
+    let server = listening();
     let project = project(&server);
     project.file("batch.yaml", "model: local/small\ntask: x\n");
     let mut command = project.sortie(SORTIE, ["run", "batch.yaml"]);
@@ -117,7 +118,7 @@ fn a_run_does_not_wait_for_its_own_stdin() {
 
 #[test]
 fn a_batch_comes_from_stdin_where_it_is_asked_for() {
-    let (server, _) = listening();
+    let server = listening();
     let project = project(&server);
     let batch = "model: local/small\ntask: from stdin\n";
     crate::support::sortie_reading(&project, batch, &["run", "-"]).expect(0);
