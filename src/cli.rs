@@ -267,8 +267,10 @@ pub(crate) enum RunsCommand {
 }
 
 const RUNS_HELP: &str = "\
-RUN is a run's id or any beginning of it that no other run shares. A bare TASK is the newest run of this project that
-has such a task. The folder of a run, as given to --run-dir, stands for the run.
+RUN is a run's id, or any beginning of it that no other run shares.
+A bare TASK is in the newest run of this project that has such a task.
+The folder of a run, as given to --run-dir, stands for the run.
+
 Exit codes: 0 found, 1 not found or ambiguous";
 
 fn not_blank(text: &str) -> Result<String, &'static str> {

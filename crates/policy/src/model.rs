@@ -172,6 +172,8 @@ fn with_help(fault: Problem, reasons: &str, source: &Source<'_>) -> Problem {
         return fault.help("set the variable, or choose another model");
     }
     fault.help(match source {
+        // Nobody who reads this can edit a bundled list.
+        Source::File(agent) if agent.source == AgentSource::Bundled => "choose another model",
         Source::Call | Source::Inherited => "choose another model",
         Source::Override(_) | Source::File(_) => {
             "choose another model, or end the list with `@parent` to fall back on the caller's"
