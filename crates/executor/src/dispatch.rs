@@ -3,7 +3,7 @@
 //! Every door and every nested `task` call ends here. Nothing is made before every task of the batch has passed:
 //! no id, no file, no process.
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
 use sortie_config::Problem;
 use sortie_discovery::Catalog;
@@ -17,7 +17,7 @@ use crate::{
     job::Job,
     stop::Stopper,
     store::Entry,
-    supervise::supervise,
+    supervise::{Place, supervise},
 };
 
 /// Who dispatches: the root, or one of its descendants.
@@ -156,8 +156,12 @@ impl Faults {
     }
 }
 
-/// Runs tasks that passed, side by side, and returns their results in the order in which they were asked for.
-pub(crate) async fn run(family: Arc<Family>, jobs: Vec<Job>, stop: Stopper) -> Vec<TaskResult> {
+/// Tasks that passed, and that stand in the queue.
+#[derive(Debug)]
+pub(crate) struct Accepted(Vec<(Job, Place)>);
+
+/// Writes down that `jobs` will run, and queues them.
+pub(crate) fn accept(family: &Arc<Family>, jobs: Vec<Job>) -> Accepted {
     for job in &jobs {
         let entry = Entry::Accepted {
             id: job.id().clone(),
@@ -168,19 +172,36 @@ pub(crate) async fn run(family: Arc<Family>, jobs: Vec<Job>, stop: Stopper) -> V
             tracing::error!(%error, "could not write the journal");
         }
     }
-    let count = jobs.len();
-    let mut running = JoinSet::new();
-    for (place, job) in jobs.into_iter().enumerate() {
-        let (family, stop) = (Arc::clone(&family), stop.clone());
-        running.spawn(async move { (place, supervise(family, job, stop).await) });
+    let queued = jobs.into_iter().map(|job| {
+        let place = Place::take(family, job.id());
+        (job, place)
+    });
+    Accepted(queued.collect())
+}
+
+impl Accepted {
+    /// Runs them side by side, and returns their results in the order in which they were asked for.
+    ///
+    /// Boxed, because supervising a task may dispatch tasks that are supervised.
+    pub(crate) fn run(
+        self,
+        stop: Stopper,
+    ) -> Pin<Box<dyn Future<Output = Vec<TaskResult>> + Send>> {
+        Box::pin(async move {
+            let mut results: Vec<Option<TaskResult>> = vec![None; self.0.len()];
+            let mut running = JoinSet::new();
+            for (nth, (job, place)) in self.0.into_iter().enumerate() {
+                let stop = stop.clone();
+                running.spawn(async move { (nth, supervise(place, job, stop).await) });
+            }
+            while let Some(done) = running.join_next().await {
+                if let Some((nth, result)) = joined(done) {
+                    results[nth] = Some(result);
+                }
+            }
+            results.into_iter().flatten().collect()
+        })
     }
-    let mut results: Vec<Option<TaskResult>> = vec![None; count];
-    while let Some(done) = running.join_next().await {
-        if let Some((place, result)) = joined(done) {
-            results[place] = Some(result);
-        }
-    }
-    results.into_iter().flatten().collect()
 }
 
 /// What became of a tokio task, `None` when its runtime ended it. A panic goes on in whoever waited.
@@ -191,3 +212,7 @@ pub(crate) fn joined<T>(done: Result<T, JoinError>) -> Option<T> {
         Err(Err(_)) => None,
     }
 }
+
+#[cfg(test)]
+#[path = "dispatch_tests.rs"]
+mod tests;

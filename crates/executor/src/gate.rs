@@ -21,7 +21,7 @@ pub(crate) enum Verdict {
     Cooling(Duration),
 }
 
-/// Where an answer of the table arrives. Nothing arrives once its task has left, or has withdrawn.
+/// Where an answer of the table arrives. None does once its task has left, or has withdrawn.
 pub(crate) type Answer = oneshot::Receiver<Verdict>;
 
 /// The one admission table of a run.
@@ -49,10 +49,9 @@ impl Gate {
         }
     }
 
-    /// Waits for a slot. Whoever stops waiting must [`leave`](Self::leave).
-    pub(crate) async fn enter(&self, task: &TaskId) {
-        // No answer: it has left, and does not care.
-        let _ = self.ask(task, Input::Enter(task.clone())).await;
+    /// Asks for a slot. Whoever stops waiting must [`leave`](Self::leave).
+    pub(crate) fn enter(&self, task: &TaskId) -> Answer {
+        self.ask(task, Input::Enter(task.clone()))
     }
 
     /// Asks for a slot, where it was given back, and for the provider. Whoever stops waiting must
@@ -124,3 +123,7 @@ impl Inner {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

@@ -13,6 +13,8 @@ mod clocks;
 mod conclude;
 mod dispatch;
 mod error;
+#[cfg(test)]
+mod fake;
 mod family;
 mod gate;
 mod ground;
@@ -25,6 +27,8 @@ mod receipt;
 mod request;
 mod run;
 mod spawn;
+#[cfg(test)]
+mod stage;
 mod stop;
 pub mod store;
 mod supervise;

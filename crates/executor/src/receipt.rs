@@ -46,7 +46,10 @@ impl Receipt {
         let leg = self.leg(ended.candidate);
         leg.requests += 1;
         match &ended.status {
-            EndedStatus::Answered => leg.answered = true,
+            EndedStatus::Answered => {
+                leg.answered = true;
+                leg.left.clear();
+            }
             EndedStatus::Refused { http, message } => {
                 leg.left = format!("answered {http}: {message}");
             }
@@ -55,9 +58,12 @@ impl Receipt {
         }
     }
 
-    /// A candidate was not let out.
+    /// A candidate was not let out. What a provider said itself tells more, and stays.
     pub(crate) fn skipped(&mut self, candidate: usize, why: &str) {
-        why.clone_into(&mut self.leg(candidate).left);
+        let left = &mut self.leg(candidate).left;
+        if left.is_empty() {
+            why.clone_into(left);
+        }
     }
 
     fn leg(&mut self, candidate: usize) -> &mut Leg {
@@ -199,6 +205,7 @@ mod tests {
         let mut receipt = Receipt::new(&["p/a", "p/b", "p/c"].map(candidate));
         receipt.ended(&ended(0, EndedStatus::Answered));
         receipt.ended(&ended(0, refused(429)));
+        receipt.skipped(0, "cooling down");
         receipt.skipped(1, "cooling down");
         receipt.ended(&ended(2, EndedStatus::Answered));
         let model = receipt.model(Some("@smol"), &[]);

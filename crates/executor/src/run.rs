@@ -162,7 +162,7 @@ impl Run {
                 run: family.ground.run.clone(),
             },
         );
-        let tasks = tokio::spawn(dispatch::run(Arc::clone(&family), jobs, stop.clone()));
+        let tasks = tokio::spawn(dispatch::accept(&family, jobs).run(stop.clone()));
         Ok(Self {
             family,
             stop,

@@ -1,6 +1,6 @@
 //! A `task` call of a child: the same dispatch, and the results as text for its model.
 
-use std::{fmt::Write, pin::Pin, sync::Arc};
+use std::fmt::Write;
 
 use serde_json::Value;
 use sortie_config::{Node, Problem};
@@ -10,58 +10,45 @@ use sortie_protocol::{Reply, TaskId, TaskResult};
 use crate::{
     dispatch::{self, Caller},
     family::Family,
+    job::Job,
     request::{Door, read_batch_node},
-    stop::Stopper,
 };
 
 /// How much of an output a parent's model is shown, in bytes. All of it is on disk.
 const PREVIEW: usize = 5_000;
 
-/// Dispatches what a child's model asked for, and waits for it.
-///
-/// Boxed, because supervising a task may spawn tasks that are supervised.
-pub(crate) fn spawn(
-    family: Arc<Family>,
-    grant: Grant,
-    parent: TaskId,
+/// Checks what a child's model asked for. The error is text for that model.
+pub(crate) fn check(
+    family: &Family,
+    grant: &Grant,
+    parent: &TaskId,
     args: Value,
-    stop: Stopper,
-) -> Pin<Box<dyn Future<Output = (Reply, Vec<TaskResult>)> + Send>> {
-    Box::pin(async move {
-        let door = Door::Model {
-            effort: family.ground.config.settings.task_enable_effort.value,
+) -> Result<Vec<Job>, String> {
+    let door = Door::Model {
+        effort: family.ground.config.settings.task_enable_effort.value,
+    };
+    let jobs = read_batch_node(&Node::from(args), None, door).and_then(|batch| {
+        let grant = grant.for_batch(batch.output_schema.clone(), batch.schema_mode);
+        let caller = Caller {
+            grant: &grant,
+            id: Some(parent),
         };
-        let jobs = read_batch_node(&Node::from(args), None, door).and_then(|batch| {
-            let grant = grant.for_batch(batch.output_schema.clone(), batch.schema_mode);
-            let caller = Caller {
-                grant: &grant,
-                id: Some(&parent),
-            };
-            dispatch::preflight(&family.ground, &caller, &batch)
-        });
-        match jobs {
-            Err(problems) => (
-                Reply::Text {
-                    ok: false,
-                    text: refusal(&problems),
-                },
-                Vec::new(),
-            ),
-            Ok(jobs) => {
-                for job in &jobs {
-                    family.store.redactor().learn(&job.secrets);
-                }
-                let results = dispatch::run(family, jobs, stop).await;
-                let ok = results.iter().all(|result| result.outcome.is_completed());
-                let text = results
-                    .iter()
-                    .map(envelope)
-                    .collect::<Vec<_>>()
-                    .join("\n\n");
-                (Reply::Text { ok, text }, results)
-            }
-        }
-    })
+        dispatch::preflight(&family.ground, &caller, &batch)
+    });
+    let jobs = jobs.map_err(|problems| refusal(&problems))?;
+    for job in &jobs {
+        family.store.redactor().learn(&job.secrets);
+    }
+    Ok(jobs)
+}
+
+/// What a child's model is told of the tasks that it dispatched.
+pub(crate) fn answer(results: &[TaskResult]) -> Reply {
+    let texts: Vec<String> = results.iter().map(envelope).collect();
+    Reply::Text {
+        ok: results.iter().all(|result| result.outcome.is_completed()),
+        text: texts.join("\n\n"),
+    }
 }
 
 fn refusal(problems: &[Problem]) -> String {
@@ -124,15 +111,5 @@ fn preview(output: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_preview_ends_with_a_line_and_never_within_a_character() {
-        assert_eq!(preview("short"), "short");
-        let lines = "0123456789\n".repeat(1_000);
-        assert_eq!(preview(&lines).len() % 11, 10);
-        let wide = "é".repeat(5_000);
-        assert!(preview(&wide).len() >= PREVIEW - 1);
-    }
-}
+#[path = "spawn_tests.rs"]
+mod tests;

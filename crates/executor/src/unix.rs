@@ -151,19 +151,20 @@ impl Nursery {
         })
     }
 
-    /// Kills and reaps everything that this process adopted and that is ours. Returns how many were found alive.
+    /// Kills and reaps everything that this process adopted and that is ours. Returns how many were found.
     ///
-    /// What they leave behind in turn is found by the next sweep: sweep until it returns 0.
+    /// One that was found, even if it was dead, may have left others behind, who are adopted only now: sweep until
+    /// nothing is found.
     pub(crate) fn sweep(&self) -> usize {
         let mut table = lock();
-        let found: BTreeSet<i32> = children();
+        let children = children();
         // Whom somebody else reaped is gone, and its number may come again.
-        table.adopted.retain(|pid| found.contains(pid));
-        let mut alive = 0;
-        for pid in found.difference(&table.started.clone()).copied() {
-            if !table.adopted.contains(&pid) && !self.is_ours(pid) {
-                continue;
-            }
+        table.adopted.retain(|pid| children.contains(pid));
+        let is_orphan = |pid: &i32| {
+            !table.started.contains(pid) && (table.adopted.contains(pid) || self.is_ours(*pid))
+        };
+        let orphans: Vec<i32> = children.into_iter().filter(is_orphan).collect();
+        for &pid in &orphans {
             // Both may fail only because it is gone, which is what is wanted.
             let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
             let reaped = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
@@ -171,10 +172,9 @@ impl Nursery {
                 table.adopted.remove(&pid);
             } else {
                 table.adopted.insert(pid);
-                alive += 1;
             }
         }
-        alive
+        orphans.len()
     }
 
     fn is_ours(&self, pid: i32) -> bool {

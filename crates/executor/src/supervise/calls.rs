@@ -1,7 +1,5 @@
 //! What a child asks of its root.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 use sortie_protocol::{Call, Down, Ended, Reply, RunEventKind, TaskResult};
 
@@ -9,13 +7,12 @@ use super::{
     child::Supervisor,
     request::{Asked, Request},
 };
-use crate::{admission::DEFAULT_COOLDOWN, gate::Verdict, lifecycle::State, receipt};
+use crate::{admission::DEFAULT_COOLDOWN, dispatch, gate::Verdict, lifecycle::State, receipt};
 
 /// What became of the tasks that a child dispatched with one call.
 pub(super) struct Spawned {
-    pub(super) call: u64,
-    pub(super) reply: Reply,
-    pub(super) children: Vec<TaskResult>,
+    call: u64,
+    children: Vec<TaskResult>,
 }
 
 fn skip(why: impl Into<String>) -> Reply {
@@ -32,7 +29,10 @@ impl Supervisor<'_> {
                 Ok(()) => return,
                 Err(reply) => reply,
             },
-            Call::Spawn { args } => return self.spawn(id, args),
+            Call::Spawn { args } => match self.spawn(id, args) {
+                Ok(()) => return,
+                Err(text) => Reply::Text { ok: false, text },
+            },
             Call::Read { uri } => match self.family.store.read(&uri) {
                 Ok(text) => Reply::Text { ok: true, text },
                 Err(error) => Reply::Text {
@@ -69,26 +69,25 @@ impl Supervisor<'_> {
         Ok(())
     }
 
-    fn spawn(&mut self, call: u64, args: Value) {
+    /// Dispatches tasks, or says at once why not.
+    fn spawn(&mut self, call: u64, args: Value) -> Result<(), String> {
+        if self.life.state() != State::Running {
+            return Err("nothing was started: this session is being stopped".into());
+        }
+        let jobs = crate::spawn::check(&self.family, &self.job.grant, self.job.id(), args)?;
+        let accepted = dispatch::accept(&self.family, jobs);
+        // They stand in the queue already: the slot goes to one of them, before anybody higher up.
         self.family.gate.suspend(self.job.id());
         self.family
             .bus
             .send(Some(self.job.id()), RunEventKind::Waiting);
         let branch = self.below.branch();
         self.spawns.insert(call, branch.clone());
-        let (family, grant, parent) = (
-            Arc::clone(&self.family),
-            self.job.grant.clone(),
-            self.job.id().clone(),
-        );
         self.answers.spawn(async move {
-            let (reply, children) = crate::spawn::spawn(family, grant, parent, args, branch).await;
-            Spawned {
-                call,
-                reply,
-                children,
-            }
+            let children = accepted.run(branch).await;
+            Spawned { call, children }
         });
+        Ok(())
     }
 
     pub(super) fn drop_call(&mut self, id: u64) {
@@ -109,11 +108,8 @@ impl Supervisor<'_> {
     }
 
     pub(super) fn spawned(&mut self, spawned: Spawned) {
-        let Spawned {
-            call,
-            reply,
-            children,
-        } = spawned;
+        let Spawned { call, children } = spawned;
+        let reply = crate::spawn::answer(&children);
         self.spawns.remove(&call);
         self.children.entry(call).or_default().extend(children);
         self.tell(Down::Reply { id: call, reply });

@@ -12,13 +12,14 @@ mod request;
 use std::sync::Arc;
 
 use sortie_protocol::{
-    Down, Outcome, OutcomeKind, PROTOCOL_VERSION, RunEventKind, Start, TaskResult,
+    Down, Outcome, OutcomeKind, PROTOCOL_VERSION, RunEventKind, Start, TaskId, TaskResult,
 };
 use tokio::time::Instant;
 
 use crate::{
     error::chain,
     family::Family,
+    gate,
     job::Job,
     launch::{Child, Order},
     stop::Stopper,
@@ -26,12 +27,34 @@ use crate::{
 };
 use child::Supervisor;
 
+/// A task's place in the queue and, after that, its slot. Given up when dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    family: Arc<Family>,
+    task: TaskId,
+    slot: gate::Answer,
+}
+
+impl Place {
+    /// Queues `task`.
+    pub(crate) fn take(family: &Arc<Family>, task: &TaskId) -> Self {
+        Self {
+            family: Arc::clone(family),
+            task: task.clone(),
+            slot: family.gate.enter(task),
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.family.gate.leave(&self.task);
+    }
+}
+
 /// Runs one task and returns what became of it, stored.
-pub(crate) async fn supervise(family: Arc<Family>, job: Job, stop: Stopper) -> TaskResult {
-    let place = Place {
-        family: &family,
-        job: &job,
-    };
+pub(crate) async fn supervise(mut place: Place, job: Job, stop: Stopper) -> TaskResult {
+    let family = Arc::clone(&place.family);
     family.bus.send(
         Some(job.id()),
         RunEventKind::Queued {
@@ -51,7 +74,8 @@ pub(crate) async fn supervise(family: Arc<Family>, job: Job, stop: Stopper) -> T
             let outcome = Outcome::new(OutcomeKind::Cancelled, "cancelled", "it was stopped before it started");
             return settle(&family, job.result(outcome));
         }
-        () = family.gate.enter(job.id()) => {}
+        // The table forgets only whom it is told to forget.
+        _ = &mut place.slot => {}
     }
     let started = Instant::now();
     let result = match start(&family, &job).await {
@@ -64,18 +88,6 @@ pub(crate) async fn supervise(family: Arc<Family>, job: Job, stop: Stopper) -> T
     };
     drop(place);
     settle(&family, result)
-}
-
-/// A task's place in the admission table, given up when dropped.
-struct Place<'a> {
-    family: &'a Family,
-    job: &'a Job,
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.family.gate.leave(self.job.id());
-    }
 }
 
 /// Stores what became of a task, and only then tells.
