@@ -27,27 +27,28 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
 fn order(args: &RunArgs) -> Result<Order, Vec<Problem>> {
     let config = inputs::load_config(&args.how, false);
     let batch = inputs::read_batch_file(&args.file)
-        .map_err(|problem| vec![problem])
-        .and_then(|file| Ok((read_batch(&file.source, Door::CommandLine)?, file.beside)));
-    let (config, (batch, beside)) = match (config, batch) {
-        (Ok(config), Ok(batch)) => (config, batch),
-        (Err(mut problems), Err(more)) => {
-            problems.extend(more);
-            return Err(problems);
+        .map(|file| (read_batch(&file.source, Door::CommandLine), file.beside));
+    match (config, batch) {
+        (Ok(config), Ok((batch, beside))) => Ok(Order {
+            config,
+            batch,
+            options: RunOptions {
+                run_dir: args.how.run_dir.clone(),
+                model: args.how.model.clone(),
+                mode: args.how.mode(),
+                beside,
+                ..RunOptions::default()
+            },
+        }),
+        (config, batch) => {
+            let mut problems = config.err().unwrap_or_default();
+            match batch {
+                Ok((batch, _)) => problems.extend_from_slice(batch.problems()),
+                Err(problem) => problems.push(problem),
+            }
+            Err(problems)
         }
-        (Err(problems), Ok(_)) | (Ok(_), Err(problems)) => return Err(problems),
-    };
-    Ok(Order {
-        config,
-        batch,
-        options: RunOptions {
-            run_dir: args.how.run_dir.clone(),
-            model: args.how.model.clone(),
-            mode: args.how.mode(),
-            beside,
-            ..RunOptions::default()
-        },
-    })
+    }
 }
 
 fn present(result: &RunResult, elapsed_ms: u64) -> Shown {

@@ -43,7 +43,8 @@ fn order(args: &TaskArgs) -> Result<Order, Vec<Problem>> {
         batch: Batch {
             tasks: vec![request],
             ..Batch::default()
-        },
+        }
+        .into(),
         options: RunOptions {
             run_dir: args.how.run_dir.clone(),
             model: args.how.model.clone(),

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use sortie_config::{Config, Problem};
-use sortie_executor::{Run, RunOptions};
-use sortie_protocol::{Batch, RunEvent, RunResult};
+use sortie_executor::{Draft, Run, RunOptions};
+use sortie_protocol::{RunEvent, RunResult};
 
 use crate::{
     answer,
@@ -25,7 +25,7 @@ pub(crate) struct Order {
     /// The settings.
     pub(crate) config: Config,
     /// The tasks.
-    pub(crate) batch: Batch,
+    pub(crate) batch: Draft,
     /// What the command line says.
     pub(crate) options: RunOptions,
 }

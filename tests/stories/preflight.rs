@@ -131,12 +131,18 @@ fn an_agent_that_nobody_knows() {
     let project = with_batch("model: script/play\ntasks:\n  - {agent: scuot, task: x}\n");
     let (text, problems) = refused(&project);
     insta::assert_snapshot!(text, @"
-    × there is no agent `scuot`
-    help: did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`,
-          `librarian`, `task`, `sonic`
+     × there is no agent `scuot`
+      ╭─[batch.yaml:3:13]
+    2 │ tasks:
+    3 │   - {agent: scuot, task: x}
+      ·             ──┬──
+      ·               ╰── for this task
+      ╰────
+     help: did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`,
+           `librarian`, `task`, `sonic`
     ");
     insta::assert_snapshot!(messages(&problems), @"
-    there is no agent `scuot`
+    batch.yaml:3:13: there is no agent `scuot`
       did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`, `librarian`, `task`, `sonic`
     ");
 }
@@ -208,15 +214,28 @@ fn a_schema_that_is_none() {
     );
     let (text, problems) = refused(&project);
     insta::assert_snapshot!(text, @r#"
-    × task `One`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer",
-    │ "null", "number", "object", "string" or an array, but is the string "objekt"
+     × task `One`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer",
+     │ "null", "number", "object", "string" or an array, but is the string "objekt"
+      ╭─[batch.yaml:3:5]
+    2 │ tasks:
+    3 │   - {name: One, task: x, outputSchema: {type: objekt}}
+      ·     ┬
+      ·     ╰── for this task
+    4 │   - {name: Two, task: x, outputSchema: {type: object, required: title}}
+      ╰────
 
-    × task `Two`: `outputSchema` is no schema: `required`: should be an array, but is the string
-    │ "title"
+     × task `Two`: `outputSchema` is no schema: `required`: should be an array, but is the string
+     │ "title"
+      ╭─[batch.yaml:4:5]
+    3 │   - {name: One, task: x, outputSchema: {type: objekt}}
+    4 │   - {name: Two, task: x, outputSchema: {type: object, required: title}}
+      ·     ┬
+      ·     ╰── for this task
+      ╰────
     "#);
     insta::assert_snapshot!(messages(&problems), @r#"
-    task `One`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer", "null", "number", "object", "string" or an array, but is the string "objekt"
-    task `Two`: `outputSchema` is no schema: `required`: should be an array, but is the string "title"
+    batch.yaml:3:5: task `One`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer", "null", "number", "object", "string" or an array, but is the string "objekt"
+    batch.yaml:4:5: task `Two`: `outputSchema` is no schema: `required`: should be an array, but is the string "title"
     "#);
 }
 
@@ -225,12 +244,17 @@ fn no_model() {
     let project = with_batch("tasks: [{task: x}]\n");
     let (text, problems) = refused(&project);
     insta::assert_snapshot!(text, @"
-    × no model is configured
-    help: name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default`
-          in `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model
+     × no model is configured
+      ╭─[batch.yaml:1:9]
+    1 │ tasks: [{task: x}]
+      ·         ┬
+      ·         ╰── for this task
+      ╰────
+     help: name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default`
+           in `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model
     ");
     insta::assert_snapshot!(messages(&problems), @"
-    no model is configured
+    batch.yaml:1:9: no model is configured
       name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default` in `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model
     ");
 }
@@ -240,11 +264,17 @@ fn a_provider_without_its_key() {
     let project = with_batch("model: openai/gpt-5.4-mini\ntasks: [{task: x}]\n");
     let (text, problems) = refused(&project);
     insta::assert_snapshot!(text, @"
-    × `task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
-    help: set the variable, or choose another model
+     × `task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
+      ╭─[batch.yaml:2:9]
+    1 │ model: openai/gpt-5.4-mini
+    2 │ tasks: [{task: x}]
+      ·         ┬
+      ·         ╰── for this task
+      ╰────
+     help: set the variable, or choose another model
     ");
     insta::assert_snapshot!(messages(&problems), @"
-    `task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
+    batch.yaml:2:9: `task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
       set the variable, or choose another model
     ");
 }
@@ -300,12 +330,12 @@ fn everything_that_is_wrong_with_a_batch_is_told_at_once() {
     project.agent("broken", "---\nname: broken\nname: twice\n---\nx\n");
     let (_, problems) = refused(&project);
     insta::assert_snapshot!(messages(&problems), @r#"
-    task `A`: there is no agent `scuot`
+    batch.yaml:3:22: task `A`: there is no agent `scuot`
       did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`, `librarian`, `task`, `sonic`
-    task `B`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer", "null", "number", "object", "string" or an array, but is the number 7
+    batch.yaml:4:22: task `B`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer", "null", "number", "object", "string" or an array, but is the number 7
     [PROJECT]/.sortie/agents/broken.md:3:1: task `C`: `broken` exists but is invalid: `name` is said twice
       keep one of the two
-    task `D`: the task lists `raed`, which is no tool
+    batch.yaml:6:22: task `D`: the task lists `raed`, which is no tool
       did you mean `read`?
     "#);
 }

@@ -83,7 +83,7 @@ fn at_depth_zero_the_root_itself_may_start_nobody() {
         &["run", "batch.yaml", "--json", "--run-dir", &dir],
     )
     .expect(2);
-    insta::assert_snapshot!(ended.json()["problems"][0], @r#"{"file":null,"line":null,"column":null,"message":"`leaf` would be at depth 1, and `task.maxRecursionDepth` is 0","help":"raise the setting; 1 lets a run dispatch tasks that dispatch none"}"#);
+    insta::assert_snapshot!(ended.json()["problems"][0], @r#"{"file":"batch.yaml","line":2,"column":28,"message":"`leaf` would be at depth 1, and `task.maxRecursionDepth` is 0","help":"raise the setting; 1 lets a run dispatch tasks that dispatch none"}"#);
     assert!(!run_dir(&project).exists());
 }
 

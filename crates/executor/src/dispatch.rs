@@ -15,6 +15,7 @@ use crate::{
     family::Family,
     ground::{Ground, Roster},
     job::Job,
+    request::Draft,
     stop::Stopper,
     store::Entry,
     supervise::{Place, supervise},
@@ -29,12 +30,14 @@ pub(crate) struct Caller<'a> {
     pub(crate) id: Option<&'a TaskId>,
 }
 
-/// Checks every task of `batch` and, when all pass, gives each its id and its plan.
+/// Checks every task of a batch and, when all pass, gives each its id and its plan. What is wrong with how the batch
+/// is written is told together with what speaks against its tasks.
 pub(crate) fn preflight(
     ground: &Ground,
     caller: &Caller<'_>,
-    batch: &Batch,
+    draft: &Draft,
 ) -> Result<Vec<Job>, Vec<Problem>> {
+    let batch = draft.batch();
     let agents = Catalog::discover(&ground.config.places);
     let world = World {
         settings: &ground.config.settings,
@@ -50,7 +53,8 @@ pub(crate) fn preflight(
             Err(problems) => faults.add(place, problems),
         }
     }
-    let mut problems = faults.named(batch);
+    let mut problems = draft.problems().to_vec();
+    problems.extend(faults.named(draft));
     let mut roster = ground.roster();
     let asked = batch.tasks.len() as u64;
     problems.extend(too_many(ground, &roster, asked));
@@ -132,8 +136,9 @@ impl Faults {
         }
     }
 
-    /// The problems, each saying which tasks it is about, where it is not about all of them.
-    fn named(self, batch: &Batch) -> Vec<Problem> {
+    /// The problems, each saying which tasks it is about, where it is not about all of them, and where the first stands.
+    fn named(self, draft: &Draft) -> Vec<Problem> {
+        let batch = draft.batch();
         let name = |place: usize| match batch.tasks[place].name.as_deref() {
             Some(name) => format!("`{name}`"),
             None => (place + 1).to_string(),
@@ -146,10 +151,12 @@ impl Faults {
                     .map(|&place| name(place))
                     .collect::<Vec<_>>()
                     .join(", ");
+                let (all, first) = (batch.tasks.len(), places[0]);
                 match places.len() {
-                    count if count == batch.tasks.len() => problem,
-                    1 => problem.about(&format!("task {names}")),
-                    _ => problem.about(&format!("tasks {names}")),
+                    1 if all == 1 => draft.locate(first, problem),
+                    1 => draft.locate(first, problem.about(&format!("task {names}"))),
+                    count if count == all => problem,
+                    _ => draft.locate(first, problem.about(&format!("tasks {names}"))),
                 }
             })
             .collect()

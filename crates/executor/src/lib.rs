@@ -35,7 +35,7 @@ mod supervise;
 mod unix;
 
 pub use bus::Events;
-pub use request::{Door, read_batch, read_batch_node};
+pub use request::{Door, Draft, read_batch, read_batch_node};
 pub use run::{Run, RunOptions};
 pub use stop::Stopper;
 pub use unix::become_root;

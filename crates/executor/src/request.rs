@@ -7,7 +7,7 @@
 mod fields;
 mod keys;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use sortie_config::{Kind, Node, Problem, Source};
 use sortie_protocol::{Batch, EffortHint, Mode, SchemaMode, TaskRequest, check_name};
@@ -29,38 +29,99 @@ pub enum Door {
     },
 }
 
+/// A batch as somebody wrote it: what could be read of it, what is wrong with it, and where its tasks stand.
+///
+/// What is wrong does not keep the rest from being looked at, so that a caller hears of everything at once.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    batch: Batch,
+    problems: Vec<Problem>,
+    source: Option<Source>,
+    places: Vec<Range<usize>>,
+}
+
+impl Draft {
+    /// The batch, or everything that is wrong with how it is written.
+    pub fn checked(self) -> Result<Batch, Vec<Problem>> {
+        if self.problems.is_empty() {
+            Ok(self.batch)
+        } else {
+            Err(self.problems)
+        }
+    }
+
+    /// What could be read.
+    pub fn batch(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// What could be read, to be changed.
+    pub(crate) fn batch_mut(&mut self) -> &mut Batch {
+        &mut self.batch
+    }
+
+    /// What is wrong with how it is written.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Says where a task stands, in a problem with it that names no place.
+    pub(crate) fn locate(&self, task: usize, problem: Problem) -> Problem {
+        match (&self.source, self.places.get(task)) {
+            (Some(source), Some(place)) if problem.path().is_none() => {
+                problem.at(source, place.clone()).label("for this task")
+            }
+            _ => problem,
+        }
+    }
+}
+
+impl From<Batch> for Draft {
+    fn from(batch: Batch) -> Self {
+        Self {
+            batch,
+            ..Self::default()
+        }
+    }
+}
+
 /// Reads a batch from YAML or JSON text.
 ///
 /// A lone task is a batch of one. Each problem says where in `source` it is.
-pub fn read_batch(source: &Source, door: Door) -> Result<Batch, Vec<Problem>> {
-    let node = Node::parse(source).map_err(|problem| vec![problem])?;
-    read_batch_node(&node, Some(source), door)
+pub fn read_batch(source: &Source, door: Door) -> Draft {
+    match Node::parse(source) {
+        Ok(node) => read_batch_node(&node, Some(source), door),
+        Err(problem) => Draft {
+            problems: vec![problem],
+            ..Draft::default()
+        },
+    }
 }
 
 /// Reads a batch from a value. Each problem says where in `source` it is, when the value was read from one.
-pub fn read_batch_node(
-    node: &Node,
-    source: Option<&Source>,
-    door: Door,
-) -> Result<Batch, Vec<Problem>> {
+pub fn read_batch_node(node: &Node, source: Option<&Source>, door: Door) -> Draft {
     let mut reader = Reader {
         source,
         door,
         problems: Vec::new(),
+        places: Vec::new(),
     };
     let batch = reader.batch(node);
-    let mut problems = reader.problems;
-    if problems.is_empty() {
-        return Ok(batch);
+    reader.problems.sort_by_key(Problem::position);
+    Draft {
+        batch,
+        problems: reader.problems,
+        source: source.cloned(),
+        places: reader.places,
     }
-    problems.sort_by_key(Problem::position);
-    Err(problems)
 }
 
 struct Reader<'s> {
     source: Option<&'s Source>,
     door: Door,
     problems: Vec<Problem>,
+    /// Where each task stands: at its agent, where it names one.
+    places: Vec<Range<usize>>,
 }
 
 impl Reader<'_> {
@@ -166,6 +227,7 @@ impl Reader<'_> {
         let node = unwrapped(item);
         let Some(entries) = node.as_map() else {
             let problem = format!("`{path}` should be a map, and is {}", node.noun());
+            self.places.push(node.span.clone());
             self.fault(
                 &node,
                 Problem::error(problem).help("write `{task: \"what to do\"}`"),
@@ -187,6 +249,8 @@ impl Reader<'_> {
     }
 
     fn task_of(&mut self, mut fields: Fields<'_>, node: &Node, path: &str) -> TaskRequest {
+        let place = fields.get("agent").map_or(node, |field| field.node());
+        self.places.push(place.span.clone());
         TaskRequest {
             name: fields.take("name").and_then(|field| self.task_name(&field)),
             label: fields.take("label").and_then(|field| self.text(&field)),

@@ -7,11 +7,13 @@ use super::*;
 const MODEL: Door = Door::Model { effort: false };
 
 fn read(text: &str) -> Batch {
-    read_batch(&Source::new("batch.yaml", text), Door::CommandLine).unwrap()
+    read_batch(&Source::new("batch.yaml", text), Door::CommandLine)
+        .checked()
+        .unwrap()
 }
 
 fn called(args: &Value, door: Door) -> Result<Batch, Vec<Problem>> {
-    read_batch_node(&Node::from(args.clone()), None, door)
+    read_batch_node(&Node::from(args.clone()), None, door).checked()
 }
 
 /// Every problem on a line, with its place where it has one.
@@ -32,7 +34,11 @@ fn told(problems: &[Problem]) -> String {
 }
 
 fn faults(text: &str) -> String {
-    told(&read_batch(&Source::new("batch.yaml", text), Door::CommandLine).unwrap_err())
+    told(
+        &read_batch(&Source::new("batch.yaml", text), Door::CommandLine)
+            .checked()
+            .unwrap_err(),
+    )
 }
 
 fn refused(args: &Value) -> String {
@@ -378,7 +384,7 @@ proptest! {
         let value = serde_json::to_value(&batch).unwrap();
         prop_assert_eq!(called(&value, Door::CommandLine), Ok(batch.clone()));
         let text = serde_json::to_string_pretty(&value).unwrap();
-        prop_assert_eq!(read_batch(&Source::new("batch.json", text), Door::CommandLine), Ok(batch));
+        prop_assert_eq!(read_batch(&Source::new("batch.json", text), Door::CommandLine).checked(), Ok(batch));
     }
 
     #[test]
@@ -393,9 +399,9 @@ proptest! {
                 Err(problems) => prop_assert!(!problems.is_empty()),
             }
             let source = Source::new("batch.json", value.to_string());
-            if let Err(problems) = read_batch(&source, door) {
-                prop_assert!(problems.iter().all(|problem| problem.position().is_some()));
-            }
+            let draft = read_batch(&source, door);
+            prop_assert!(draft.problems().iter().all(|problem| problem.position().is_some()));
+            prop_assert!(draft.places.len() == draft.batch.tasks.len());
         }
     }
 

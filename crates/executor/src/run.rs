@@ -23,6 +23,7 @@ use crate::{
     gate::Gate,
     ground::Ground,
     launch::{Launch, LocalLauncher, Program},
+    request::Draft,
     stop::Stopper,
     store::{Entry, Redactor, Store},
     unix,
@@ -54,7 +55,11 @@ pub struct Run {
 impl Run {
     /// Checks `batch` whole and starts it, within a tokio runtime. All problems come back at once, and then nothing
     /// was made.
-    pub fn start(config: Config, batch: Batch, options: RunOptions) -> Result<Self, Vec<Problem>> {
+    pub fn start(
+        config: Config,
+        batch: impl Into<Draft>,
+        options: RunOptions,
+    ) -> Result<Self, Vec<Problem>> {
         let program = match &config.settings.engine.value {
             Some(engine) => Ok(Program::engine(engine.clone())),
             None => Program::session(),
@@ -77,7 +82,7 @@ impl Run {
         launcher: Arc<dyn Launch>,
         run: RunId,
         config: Config,
-        mut batch: Batch,
+        batch: impl Into<Draft>,
         options: RunOptions,
     ) -> Result<Self, Vec<Problem>> {
         if let Some(session) = unix::session_above() {
@@ -88,9 +93,13 @@ impl Run {
                 .help("use the session's `task` tool to dispatch agents"),
             ]);
         }
-        batch.model = options.model.or(batch.model);
+        let mut draft = batch.into();
+        let batch = draft.batch_mut();
+        batch.model = options.model.or(batch.model.take());
         batch.mode = options.mode.unwrap_or(batch.mode);
-        let scripts = scripts(&config, &batch, &options.beside)?;
+        let batch = draft.batch();
+        let scripts = scripts(&config, batch, &options.beside)
+            .map_err(|problem| [draft.problems(), &[problem]].concat())?;
         let grant = Grant::root(RootGrant {
             mode: batch.mode,
             model: batch.model.clone(),
@@ -125,13 +134,13 @@ impl Run {
                 grant: &grant,
                 id: None,
             },
-            &batch,
+            &draft,
         )?;
 
         let redactor = Redactor::new(&ground.config.models.all_secrets());
         let store = Store::create(
             &ground.dir,
-            &batch,
+            batch,
             redactor,
             ground.config.settings.store_sync.value,
         );
@@ -219,24 +228,28 @@ impl Drop for Run {
     }
 }
 
-/// Loads the scripted models that the run's owner names: in the batch, on the command line, or in a role.
+/// Loads the scripted models that the run's owner names: in the batch, on the command line, in a role, or in an agent.
+///
+/// One that cannot be loaded is a problem only where it is the run's own model. Elsewhere it may never be asked for, and
+/// policy refuses whoever does.
 fn scripts(
     config: &Config,
     batch: &Batch,
     beside: &Path,
-) -> Result<BTreeMap<String, Vec<ScriptEntry>>, Vec<Problem>> {
+) -> Result<BTreeMap<String, Vec<ScriptEntry>>, Problem> {
+    let own = batch
+        .model
+        .as_deref()
+        .and_then(|model| model.trim().strip_prefix("script/"));
+    let own = own.map(|name| name.split(':').next().unwrap_or(name));
     let mut scripts = BTreeMap::new();
-    let mut problems = Vec::new();
     let agents = Catalog::discover(&config.places);
     for name in sortie_policy::scripts_named(&config.settings, &agents, batch.model.as_deref()) {
         match Scripts::load(&name, beside, &config.places) {
             Ok(entries) => drop(scripts.insert(name, entries)),
-            Err(problem) => problems.push(problem),
+            Err(problem) if own == Some(name.as_str()) => return Err(problem),
+            Err(problem) => tracing::info!(script = name, %problem, "a script cannot be loaded"),
         }
     }
-    if problems.is_empty() {
-        Ok(scripts)
-    } else {
-        Err(problems)
-    }
+    Ok(scripts)
 }

@@ -27,15 +27,14 @@ pub(crate) fn check(
     let door = Door::Model {
         effort: family.ground.config.settings.task_enable_effort.value,
     };
-    let jobs = read_batch_node(&Node::from(args), None, door).and_then(|batch| {
-        let grant = grant.for_batch(batch.output_schema.clone(), batch.schema_mode);
-        let caller = Caller {
-            grant: &grant,
-            id: Some(parent),
-        };
-        dispatch::preflight(&family.ground, &caller, &batch)
-    });
-    let jobs = jobs.map_err(|problems| refusal(&problems))?;
+    let draft = read_batch_node(&Node::from(args), None, door);
+    let batch = draft.batch();
+    let caller = Caller {
+        grant: &grant.for_batch(batch.output_schema.clone(), batch.schema_mode),
+        id: Some(parent),
+    };
+    let jobs = dispatch::preflight(&family.ground, &caller, &draft)
+        .map_err(|problems| refusal(&problems))?;
     for job in &jobs {
         family.store.redactor().learn(&job.secrets);
     }

@@ -74,7 +74,7 @@ impl Stage {
         batch: Value,
         options: RunOptions,
     ) -> Result<Run, Vec<Problem>> {
-        let batch = serde_json::from_value(batch).unwrap();
+        let batch: sortie_protocol::Batch = serde_json::from_value(batch).unwrap();
         let launcher = Arc::new(fake.clone());
         Run::start_on(launcher, RunId::generate(), self.config(), batch, options)
     }
