@@ -5,7 +5,10 @@ use sortie_protocol::{
     StructuredStatus,
 };
 
-use crate::{launch::Exit, lifecycle::StopReason};
+use crate::{
+    launch::Exit,
+    lifecycle::{HELLO, StopReason},
+};
 
 /// Everything that is known of a child's end.
 #[derive(Debug)]
@@ -20,6 +23,8 @@ pub(crate) struct End<'a> {
     pub(crate) stderr: &'a str,
     /// What came in place of messages, if anything did.
     pub(crate) stray: Option<&'a str>,
+    /// How it broke the wire, if it did. `None` after all that is that it said nothing.
+    pub(crate) broke: Option<&'a str>,
     /// How long its clocks were set.
     pub(crate) clocks: &'a Clocks,
 }
@@ -128,11 +133,13 @@ fn by_us(stopped: StopReason, end: &End<'_>) -> Outcome {
             let message = format!("{what} within {limit} ms (`{}`)", clock.setting());
             Outcome::new(OutcomeKind::TimedOut, clock.as_str(), message)
         }
-        StopReason::Wire => Outcome::new(
-            OutcomeKind::Crashed,
-            "wire",
-            with_evidence("the process does not speak the wire".into(), end),
-        ),
+        StopReason::Wire => {
+            let how = match end.broke {
+                Some(how) => format!("the process does not speak the wire: {how}"),
+                None => format!("the process did not say hello within {} s", HELLO.as_secs()),
+            };
+            Outcome::new(OutcomeKind::Crashed, "wire", with_evidence(how, end))
+        }
         StopReason::Store => Outcome::new(
             OutcomeKind::Failed,
             "store",

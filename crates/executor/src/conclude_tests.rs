@@ -36,6 +36,7 @@ fn end(report: Option<&Report>, stopped: Option<StopReason>, exit: Exit) -> End<
         exit,
         stderr: "disk full\n",
         stray: None,
+        broke: None,
         clocks: &CLOCKS,
     }
 }
@@ -85,7 +86,7 @@ fn whoever_we_stop_did_not_crash() {
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Clock(Clock::FirstActivity)), dead)), @"timed_out first_activity the model did not begin to answer within 1 ms (`task.firstActivityMs`)");
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Clock(Clock::Idle)), dead)), @"timed_out idle the model fell silent within 2 ms (`task.idleMs`)");
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Clock(Clock::Total)), dead)), @"timed_out total it was not done within 3 ms (`task.maxRuntimeMs`)");
-    insta::assert_snapshot!(shown(&end(None, Some(StopReason::Wire), dead)), @"crashed wire the process does not speak the wire; its last words: disk full");
+    insta::assert_snapshot!(shown(&end(None, Some(StopReason::Wire), dead)), @"crashed wire the process did not say hello within 30 s; its last words: disk full");
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Store), dead)), @"failed store what it does could not be stored");
 }
 

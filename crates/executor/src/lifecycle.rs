@@ -18,7 +18,7 @@ use std::time::Duration;
 use sortie_protocol::Clock;
 
 /// How long a process may take to say hello.
-const HELLO: Duration = Duration::from_secs(30);
+pub(crate) const HELLO: Duration = Duration::from_secs(30);
 
 /// Why we, rather than the child, ended a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

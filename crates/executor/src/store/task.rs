@@ -144,12 +144,22 @@ impl TaskFiles {
         self.write_log(&clean)
     }
 
+    /// Appends a line to the log that is not the child's own.
+    pub(crate) fn note(&mut self, line: &str) -> Result<(), StoreError> {
+        let line = self.store.redactor().clean(line).into_owned();
+        self.append_log(&format!("{line}\n"))
+    }
+
     fn write_log(&mut self, clean: &str) -> Result<(), StoreError> {
         self.log.tail.push_str(clean);
         let excess = self.log.tail.len().saturating_sub(TAIL);
         self.log
             .tail
             .drain(..self.log.tail.ceil_char_boundary(excess));
+        self.append_log(clean)
+    }
+
+    fn append_log(&mut self, clean: &str) -> Result<(), StoreError> {
         let room = LOG_LIMIT.saturating_sub(self.log.written);
         if room == 0 || clean.is_empty() {
             return Ok(());

@@ -52,6 +52,8 @@ pub(super) struct Supervisor<'a> {
     /// What came in place of messages: the first, and how many.
     pub(super) stray: Option<String>,
     pub(super) strays: usize,
+    /// How it broke the wire, where it did.
+    pub(super) broke: Option<String>,
     pub(super) warnings: Vec<String>,
     pub(super) progress: Progress,
     pub(super) request: Request,
@@ -87,6 +89,7 @@ impl<'a> Supervisor<'a> {
             report: None,
             stray: None,
             strays: 0,
+            broke: None,
             warnings: job.warnings.clone(),
             progress: Progress::default(),
             request: Request::None,
@@ -190,11 +193,7 @@ impl<'a> Supervisor<'a> {
             Word::Message(message) => self.message(*message),
             Word::Stray(text) => self.astray(text),
             Word::Log(piece) => self.stored(|files| files.log(&piece)),
-            Word::Silent => {
-                let why = "it closed its end of the wire and lives on";
-                self.stray.get_or_insert_with(|| why.to_owned());
-                self.act(Input::Kill(StopReason::Wire));
-            }
+            Word::Silent => self.break_off("it closed its end and lived on".into()),
             Word::Gone(_) => {}
         }
     }
@@ -202,10 +201,9 @@ impl<'a> Supervisor<'a> {
     fn message(&mut self, message: Up) {
         match message {
             Up::Hello(Hello { version, .. }) if version != PROTOCOL_VERSION => {
-                self.stray.get_or_insert(format!(
-                    "it speaks wire version {version}, not {PROTOCOL_VERSION}"
+                self.break_off(format!(
+                    "it speaks version {version}, not {PROTOCOL_VERSION}"
                 ));
-                self.act(Input::Kill(StopReason::Wire));
             }
             Up::Hello(_) => self.act(Input::Hello),
             Up::Record(record) => self.record(&record),
@@ -243,12 +241,18 @@ impl<'a> Supervisor<'a> {
     }
 
     fn astray(&mut self, text: String) {
-        self.stored(|files| files.log(format!("{text}\n").as_bytes()));
+        self.stored(|files| files.note(&text));
         self.stray.get_or_insert(text);
         self.strays += 1;
         if self.strays == STRAY_LIMIT {
-            self.act(Input::Kill(StopReason::Wire));
+            self.break_off(format!("{STRAY_LIMIT} lines were no messages"));
         }
+    }
+
+    /// Ends a child that nobody can talk to.
+    fn break_off(&mut self, why: String) {
+        self.broke.get_or_insert(why);
+        self.act(Input::Kill(StopReason::Wire));
     }
 
     fn record(&mut self, record: &Record) {

@@ -34,6 +34,7 @@ impl Supervisor<'_> {
             exit,
             stderr: &stderr,
             stray: self.stray.as_deref(),
+            broke: self.broke.as_deref(),
             clocks: &self.job.plan.clocks,
         };
         let mut result = self.job.result(conclude::outcome(&end));

@@ -154,3 +154,8 @@ async fn start(family: &Family, job: &Job) -> Result<(Child, TaskFiles), Outcome
     });
     Ok((child, files))
 }
+
+#[cfg(test)]
+mod limits_tests;
+#[cfg(test)]
+mod stopping_tests;
