@@ -51,10 +51,9 @@ impl Stage {
                         "write",
                         json!({"path": "copy.txt", "content": KEYS.join("\n")}),
                     ),
-                1 => Turn::text("again").and_tool(
-                    "bash",
-                    json!({"command": format!("echo {PASSWORD}; exit 3")}),
-                ),
+                1 => {
+                    Turn::text("again").and_tool("bash", json!({"command": "cat leak.txt; exit 3"}))
+                }
                 _ => Turn::text(format!("It is {}.", KEYS.join(" and ")))
                     .and_tool("yield", json!({"type": "text"})),
             }
@@ -134,7 +133,10 @@ impl Stage {
 
 /// Notes the environment and the arguments of what runs below a root: sessions, and what they started.
 fn collect(below: &[Process], shown: &Mutex<BTreeMap<PathBuf, Vec<u8>>>) {
-    for process in below {
+    // Between being forked and being a session a process is a copy of its root, environment and all. Only we, who may
+    // read everything, see that.
+    let is_itself = |process: &&Process| process.comm != "sortie:launch";
+    for process in below.iter().filter(is_itself) {
         for name in ["cmdline", "environ"] {
             let path = PathBuf::from(format!("/proc/{}/{name}", process.pid));
             if let Ok(content) = fs::read(&path) {
