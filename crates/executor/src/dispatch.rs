@@ -8,7 +8,7 @@ use std::{pin::Pin, sync::Arc};
 use sortie_config::Problem;
 use sortie_discovery::Catalog;
 use sortie_policy::{EffectivePolicy, Grant, Site, World};
-use sortie_protocol::{Batch, TaskId, TaskRequest, TaskResult};
+use sortie_protocol::{Batch, RunEventKind, TaskId, TaskRequest, TaskResult};
 use tokio::task::{JoinError, JoinSet};
 
 use crate::{
@@ -178,6 +178,16 @@ pub(crate) fn accept(family: &Arc<Family>, jobs: Vec<Job>) -> Accepted {
         if let Err(error) = family.store.journal(&entry) {
             tracing::error!(%error, "could not write the journal");
         }
+        // All of them before one of them starts, so that whoever watches sees the whole queue.
+        let first = job.plan.candidates.first();
+        let queued = RunEventKind::Queued {
+            agent: job.plan.agent.name.clone(),
+            model: first
+                .map(|model| model.selector.clone())
+                .unwrap_or_default(),
+            label: job.request.label.clone(),
+        };
+        family.bus.send(Some(job.id()), queued);
     }
     let queued = jobs.into_iter().map(|job| {
         let place = Place::take(family, job.id());

@@ -131,8 +131,8 @@ async fn a_run_is_journaled_in_the_order_in_which_it_happened() {
     started
     queued A
     launched A
-    waiting A
     queued A.b
+    waiting A
     launched A.b
     ended A.b
     ended A

@@ -55,19 +55,6 @@ impl Drop for Place {
 /// Runs one task and returns what became of it, stored.
 pub(crate) async fn supervise(mut place: Place, job: Job, stop: Stopper) -> TaskResult {
     let family = Arc::clone(&place.family);
-    family.bus.send(
-        Some(job.id()),
-        RunEventKind::Queued {
-            agent: job.plan.agent.name.clone(),
-            model: job
-                .plan
-                .candidates
-                .first()
-                .map(|first| first.selector.clone())
-                .unwrap_or_default(),
-            label: job.request.label.clone(),
-        },
-    );
     tokio::select! {
         biased;
         () = stop.asked() => {
