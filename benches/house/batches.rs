@@ -127,7 +127,7 @@ fn store(scene: &Scene) -> Row {
         command.env("SORTIE_STORE_SYNC", how);
         whole(scene, &mut command, 16)
     };
-    let (ours, theirs) = in_turn(15, || flushing("batch"), || flushing("never"));
+    let (ours, theirs) = in_turn(31, || flushing("batch"), || flushing("never"));
     Row {
         what: STORE,
         unit: Unit::Millis,

@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read as _, Write as _},
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -16,16 +16,18 @@ use sortie_protocol::{
 use crate::{
     decisions::Decision,
     figures::{Unit, in_turn, millis, timed},
-    memory,
+    memory::{self, Memory},
     scene::{SORTIE, Scene},
     table::{Bar, Beside, Row, Table},
 };
 
 const START: &str = "a child's start to its first request";
-const PRIVATE: &str = "a resting child, memory of its own";
-const SHARE: &str = "a resting child, its share of all memory (PSS)";
+const PRIVATE: &str = "a resting child among 16: memory of its own";
+const SHARE: &str = "a resting child among 16: its share of all memory (PSS)";
 
 const STARTS: usize = 40;
+/// What a program maps is shared by all children, so that one alone would be charged for all of it.
+const NEIGHBOURS: usize = 15;
 /// How long a request has been open when its child counts as resting.
 const REST: Duration = Duration::from_millis(50);
 
@@ -35,16 +37,23 @@ pub(crate) fn measure(table: &mut Table) {
     }
     let scene = Scene::silent();
     let decision = Decision::on(&scene);
-    let mut resting = Vec::new();
+    let neighbours: Vec<Resting> = (0..NEIGHBOURS)
+        .map(|_| Resting::start(&scene, &decision))
+        .collect();
+    let mut memory = Vec::new();
     let (ours, theirs) = in_turn(
         STARTS,
         || {
-            let (took, memory) = start(&scene, &decision);
-            resting.extend(memory);
+            let child = Resting::start(&scene, &decision);
+            thread::sleep(REST);
+            memory.extend(memory::of(child.process.id()));
+            let took = child.took;
+            child.end();
             took
         },
         start_nothing,
     );
+    neighbours.into_iter().for_each(Resting::end);
     table.add(Row {
         what: START,
         unit: Unit::Millis,
@@ -55,58 +64,63 @@ pub(crate) fn measure(table: &mut Table) {
         }),
         bars: &[Bar::Figure(5.0), Bar::Ratio(4.0)],
     });
-    if resting.is_empty() {
+    if memory.is_empty() {
         table.note("A child's memory is shown to root alone.");
         return;
     }
-    table.add(Row {
-        what: PRIVATE,
+    let row = |what, bars, figure: fn(&Memory) -> f64| Row {
+        what,
         unit: Unit::Mebibytes,
-        ours: resting.iter().map(|memory| memory.private).collect(),
+        ours: memory.iter().map(figure).collect(),
         beside: None,
-        bars: &[Bar::Figure(2.0)],
-    });
-    table.add(Row {
-        what: SHARE,
-        unit: Unit::Mebibytes,
-        ours: resting.iter().map(|memory| memory.pss).collect(),
-        beside: None,
-        bars: &[],
-    });
+        bars,
+    };
+    table.add(row(PRIVATE, &[Bar::Figure(2.0)], |memory| memory.private));
+    table.add(row(SHARE, &[], |memory| memory.pss));
 }
 
-/// Starts a child as a root does, and ends it once it rests.
-fn start(scene: &Scene, decision: &Decision) -> (f64, Option<memory::Memory>) {
-    let before = scene.server.requests().len();
-    let opening = opening(decision);
-    let mut command = Command::new(SORTIE);
-    command
-        .arg("session")
-        .env_clear()
-        .envs(
-            decision
-                .environment
-                .iter()
-                .map(|(name, value)| (name, value)),
-        )
-        .current_dir(&decision.plan.cwd)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let started = Instant::now();
-    let mut child = command.spawn().expect("a child starts");
-    let mut stdin = child.stdin.take().expect("it was piped");
-    stdin.write_all(&opening).expect("it listens");
-    let mut root = Root { stdin };
-    root.answer_until_let_out(&mut child);
-    let requests = scene.server.wait_for_requests(before + 1);
-    let took = millis(requests[before].at - started);
-    thread::sleep(REST);
-    let memory = memory::of(child.id());
-    // Without a root it leaves.
-    drop(root);
-    child.wait().expect("it can be waited for");
-    (took, memory)
+/// A child that waits for the answer to its first request.
+struct Resting {
+    process: Child,
+    root: Root,
+    /// From just before it was started until its request was there, in milliseconds.
+    took: f64,
+}
+
+impl Resting {
+    /// Starts a child as a root does.
+    fn start(scene: &Scene, decision: &Decision) -> Self {
+        let before = scene.server.requests().len();
+        let opening = opening(decision);
+        let mut command = Command::new(SORTIE);
+        command
+            .arg("session")
+            .env_clear()
+            .envs(decision.environment.iter().cloned())
+            .current_dir(&decision.plan.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let started = Instant::now();
+        let mut process = command.spawn().expect("a child starts");
+        let mut root = Root {
+            stdin: process.stdin.take().expect("it was piped"),
+        };
+        root.stdin.write_all(&opening).expect("it listens");
+        root.answer_until_let_out(&mut process);
+        let requests = scene.server.wait_for_requests(before + 1);
+        Self {
+            process,
+            root,
+            took: millis(requests[before].at - started),
+        }
+    }
+
+    /// Leaves it alone, and so it ends.
+    fn end(mut self) {
+        drop(self.root);
+        self.process.wait().expect("it can be waited for");
+    }
 }
 
 fn opening(decision: &Decision) -> Vec<u8> {
@@ -127,13 +141,13 @@ fn opening(decision: &Decision) -> Vec<u8> {
 
 /// The least that a child needs of a root.
 struct Root {
-    stdin: std::process::ChildStdin,
+    stdin: ChildStdin,
 }
 
 impl Root {
     /// Takes every record, and lets the first request out.
-    fn answer_until_let_out(&mut self, child: &mut Child) {
-        let stdout = child.stdout.as_mut().expect("it was piped");
+    fn answer_until_let_out(&mut self, process: &mut Child) {
+        let stdout = process.stdout.as_mut().expect("it was piped");
         let mut decoder = Decoder::default();
         let mut piece = [0; 16 << 10];
         loop {
