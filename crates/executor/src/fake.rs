@@ -198,7 +198,7 @@ impl Mouth {
     pub(crate) async fn utter(&self, word: Word) {
         // Nobody listens: this ends with the child.
         if self.words.send(word).await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

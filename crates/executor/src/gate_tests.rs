@@ -154,14 +154,12 @@ async fn a_slot_is_free_after_a_crash() {
     let fake = Fake::new(async |mut child| {
         child.hello().await;
         assert_eq!(child.admit(0).await, Reply::Go);
-        match child.id.as_str() {
+        if child.id == "T0" {
             // With its request open.
-            "T0" => Exit::Signal(11),
-            _ => {
-                child.end(0, EndedStatus::Answered).await;
-                child.finish("1").await
-            }
+            return Exit::Signal(11);
         }
+        child.end(0, EndedStatus::Answered).await;
+        child.finish("1").await
     });
     let stage = Stage::new(&format!(
         "{ONE_SLOT}providers.maxInFlightRequests: {{script: 1}}\n"

@@ -211,7 +211,7 @@ async fn a_call_that_is_taken_back_ends_its_tasks_and_no_others() {
             }
             "A.x" => child.stay().await,
             _ => {
-                sleep(Duration::from_secs(60)).await;
+                sleep(Duration::from_mins(1)).await;
                 child.finish("ok").await
             }
         }

@@ -113,6 +113,7 @@ impl ExitWatch {
 /// no orphan of another.
 static CHILDREN: Mutex<Children> = Mutex::new(Children {
     started: BTreeSet::new(),
+    ended: BTreeSet::new(),
     adopted: BTreeSet::new(),
 });
 
@@ -120,8 +121,28 @@ static CHILDREN: Mutex<Children> = Mutex::new(Children {
 struct Children {
     /// Started here, and not reaped.
     started: BTreeSet<i32>,
+    /// Reaped, while somebody of their sessions may be left. Until then nobody else gets their numbers.
+    ended: BTreeSet<i32>,
     /// Found to be ours, killed, and not reaped. A dead process no longer shows its environment.
     adopted: BTreeSet<i32>,
+}
+
+impl Children {
+    /// Whether `pid`, a child of this process, was left behind by a child of the run `tag`.
+    fn is_orphan(&self, pid: i32, tag: &str) -> bool {
+        if self.started.contains(&pid) {
+            return false;
+        }
+        let session = session(pid).unwrap_or_default();
+        // It lost its parent, but not the child whose session it is of.
+        if self.started.contains(&session) {
+            return false;
+        }
+        DEDICATED.load(Ordering::Relaxed)
+            || self.adopted.contains(&pid)
+            || self.ended.contains(&session)
+            || is_tagged(pid, tag)
+    }
 }
 
 /// Starts and reaps the processes of one run, and ends what they leave behind.
@@ -160,9 +181,7 @@ impl Nursery {
         let children = children();
         // Whom somebody else reaped is gone, and its number may come again.
         table.adopted.retain(|pid| children.contains(pid));
-        let is_orphan = |pid: &i32| {
-            !table.started.contains(pid) && (table.adopted.contains(pid) || self.is_ours(*pid))
-        };
+        let is_orphan = |pid: &i32| table.is_orphan(*pid, &self.tag);
         let orphans: Vec<i32> = children.into_iter().filter(is_orphan).collect();
         for &pid in &orphans {
             // Both may fail only because it is gone, which is what is wanted.
@@ -177,12 +196,15 @@ impl Nursery {
         orphans.len()
     }
 
-    fn is_ours(&self, pid: i32) -> bool {
-        DEDICATED.load(Ordering::Relaxed)
-            || fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| {
-                text.split(|&b| b == 0)
-                    .any(|entry| entry.starts_with(self.tag.as_bytes()))
-            })
+    /// Sweeps until nothing is found, for callers that cannot wait otherwise.
+    fn clear(&self) {
+        for _ in 0..SWEEPS {
+            if self.sweep() == 0 {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        tracing::error!("what a child left behind does not die");
     }
 }
 
@@ -225,26 +247,25 @@ impl Ward {
         let killed = signal(self.pid, Signal::SIGKILL);
         let mut children = lock();
         let reaped = child.wait();
-        children.started.remove(&signed(self.pid)?);
+        let pid = signed(self.pid)?;
+        children.started.remove(&pid);
+        children.ended.insert(pid);
         killed.and(reaped.map(drop))
     }
 }
 
 impl Drop for Ward {
     fn drop(&mut self) {
-        if self.child.is_none() {
-            return;
-        }
-        if let Err(error) = self.reap() {
-            tracing::error!(pid = self.pid, %error, "could not end a child");
-        }
-        for _ in 0..SWEEPS {
-            if self.nursery.sweep() == 0 {
-                return;
+        if self.child.is_some() {
+            if let Err(error) = self.reap() {
+                tracing::error!(pid = self.pid, %error, "could not end a child");
             }
-            std::thread::sleep(Duration::from_millis(1));
+            self.nursery.clear();
         }
-        tracing::error!(pid = self.pid, "what a child left behind does not die");
+        // Its number may be somebody else's from now on.
+        if let Ok(pid) = signed(self.pid) {
+            lock().ended.remove(&pid);
+        }
     }
 }
 
@@ -259,6 +280,22 @@ pub(crate) fn signal(pid: u32, signal: Signal) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The session that a process is of, or was of before it died.
+fn session(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // State, parent, group, session.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(3)?.parse().ok()
+}
+
+/// Whether `tag`, as `NAME=value`, is the beginning of an entry in a process's environment.
+fn is_tagged(pid: i32, tag: &str) -> bool {
+    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| {
+        text.split(|&b| b == 0)
+            .any(|entry| entry.starts_with(tag.as_bytes()))
+    })
 }
 
 /// The direct children of this process.

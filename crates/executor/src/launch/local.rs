@@ -350,3 +350,7 @@ async fn piece<R: AsyncRead + Unpin>(pipe: &mut Option<R>, buffer: &mut [u8]) ->
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+#[path = "local_tests.rs"]
+mod tests;

@@ -159,13 +159,10 @@ async fn nobody_is_let_out_whose_budget_is_used_up() {
         let task = &result.tasks[0];
         assert_eq!(task.requests, requests);
         assert_eq!(task.output.as_deref(), Some("so far"));
-        match budget {
-            BudgetKind::Requests => {
-                insta::assert_snapshot!(ending(task), @"A budget requests: its budget was used up (`task.budget.requests`)")
-            }
-            _ => {
-                insta::assert_snapshot!(ending(task), @"A budget tokens: its budget was used up (`task.budget.tokens`)")
-            }
-        }
+        let told = ending(task);
+        assert!(
+            told.contains(&format!("(`task.budget.{}`)", budget.as_str())),
+            "{told}"
+        );
     }
 }
