@@ -130,6 +130,35 @@ async fn a_refused_call_leaves_no_name_no_slot_and_no_file() {
     );
 }
 
+/// A key is looked for last, when names could be given out already.
+#[tokio::test(start_paused = true)]
+async fn a_task_without_its_key_takes_no_name() {
+    let stage = Stage::new("");
+    let keyless = "providers: {one: {baseUrl: 'http://127.0.0.1:9/v1', api: openai-completions, apiKey: '!exit 3', models: [{id: a}]}}\n";
+    let pinned = "---\nname: pinned\ndescription: has a model\nmodel: one/a\n---\nx\n";
+    let boss = "---\nname: boss\ndescription: may delegate\ntools: [task]\nspawns: '*'\n---\nx\n";
+    stage.project.user_file("models.yml", keyless);
+    stage.project.agent("pinned", pinned).agent("boss", boss);
+    let fake = Fake::new(async |mut child| {
+        child.hello().await;
+        if child.id != "boss" {
+            return child.finish("ok").await;
+        }
+        let mut args = batch(&["x"]);
+        args["tasks"][0]["agent"] = "pinned".into();
+        let (_, refusal) = child.spawn(args).await;
+        assert!(child.spawn(batch(&["x"])).await.0);
+        child.finish(&refusal).await
+    });
+    let tasks = json!({"tasks": [{"name": "boss", "agent": "boss", "task": "t"}]});
+    let result = stage.run(&fake, tasks).await;
+    insta::assert_snapshot!(result.tasks[0].output.as_deref().unwrap(), @r"
+    nothing was started:
+    - the command for `one.apiKey` failed: exit status: 3 (run the command in a shell to see what it prints)
+    ");
+    assert_eq!(fake.book().launched, ["boss", "boss.x"]);
+}
+
 /// C09 a and c: the refusal names what stands against it, and the child works on.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_no_tool_of_the_child_could_make_is_refused_as_well() {

@@ -256,12 +256,10 @@ impl Ward {
 
 impl Drop for Ward {
     fn drop(&mut self) {
-        if self.child.is_some() {
-            if let Err(error) = self.reap() {
-                tracing::error!(pid = self.pid, %error, "could not end a child");
-            }
-            self.nursery.clear();
+        if let Err(error) = self.reap() {
+            tracing::error!(pid = self.pid, %error, "could not end a child");
         }
+        self.nursery.clear();
         // Its number may be somebody else's from now on.
         if let Ok(pid) = signed(self.pid) {
             lock().ended.remove(&pid);

@@ -123,6 +123,30 @@ fn an_artifact_is_named_plainly_and_grows_in_order() {
 }
 
 #[test]
+fn outputs_of_many_tools_hold_no_descriptors() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(folder.path());
+    let id = TaskId::from("A".to_owned());
+    let scratch = folder.path().join("scratch");
+    let mut files = TaskFiles::create(&store, &id, &scratch, &json!({})).unwrap();
+    let open = || {
+        let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
+        links
+            .filter_map(|link| fs::read_link(link.path()).ok())
+            .filter(|target| target.starts_with(folder.path()))
+            .count()
+    };
+    let before = open();
+    for n in 0..50 {
+        assert!(files.artifact(&format!("bash-{n}"), 0, "text").unwrap());
+    }
+    assert_eq!(open(), before);
+    files.close().unwrap();
+    let last = folder.path().join("A.bash-49.txt");
+    assert_eq!(fs::read_to_string(last).unwrap(), "text");
+}
+
+#[test]
 fn the_log_is_bounded_and_its_end_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
