@@ -7,9 +7,10 @@ use std::{pin::Pin, sync::Arc};
 
 use sortie_config::Problem;
 use sortie_discovery::Catalog;
-use sortie_policy::{EffectivePolicy, Grant, Site, World};
-use sortie_protocol::{Batch, RunEventKind, TaskId, TaskRequest, TaskResult};
+use sortie_policy::{Grant, World};
+use sortie_protocol::{RunEventKind, TaskId, TaskResult};
 use tokio::task::{JoinError, JoinSet};
+use tracing::Instrument;
 
 use crate::{
     family::Family,
@@ -63,11 +64,17 @@ pub(crate) fn preflight(
     }
     // Only a batch that passes whole takes its names.
     let mut names = roster.names.clone();
+    let context: Option<Arc<str>> = batch.context.as_deref().map(Into::into);
     let jobs = passed
         .into_iter()
         .map(|(request, policy)| {
-            let id = names.take(caller.id, request.name.as_deref(), policy.agent_name());
-            job(ground, batch, request, &policy, id)
+            Ok(Job {
+                id: names.take(caller.id, request.name.as_deref(), policy.agent_name()),
+                request: request.clone(),
+                context: context.clone(),
+                secrets: ground.config.models.secrets_for(policy.candidates())?,
+                policy,
+            })
         })
         .collect::<Result<Vec<_>, _>>()
         .map_err(|problem| vec![problem])?;
@@ -85,40 +92,6 @@ fn too_many(ground: &Ground, roster: &Roster, asked: u64) -> Option<Problem> {
             "this run would have {would} tasks, and `task.maxDescendants` is {limit}"
         ))
         .help("do the work yourself, or ask for fewer tasks")
-    })
-}
-
-fn job(
-    ground: &Ground,
-    batch: &Batch,
-    request: &TaskRequest,
-    policy: &EffectivePolicy,
-    id: TaskId,
-) -> Result<Job, Problem> {
-    let mut environment = policy.environment();
-    let parent = id
-        .parent()
-        .map(|parent| parent.to_string())
-        .unwrap_or_default();
-    environment.push(("SORTIE_SESSION".into(), format!("{}/{id}", ground.run)));
-    environment.push(("SORTIE_PARENT".into(), parent));
-    let plan = policy.plan(&Site {
-        run: ground.run.clone(),
-        scratch: ground.scratch(&id),
-        id,
-        cwd: ground.config.places.cwd.clone(),
-        context: batch.context.as_deref(),
-    });
-    Ok(Job {
-        request: request.clone(),
-        secrets: ground.config.models.secrets_for(&plan.candidates)?,
-        environment,
-        requested: policy.requested_model().map(str::to_owned),
-        unfit: policy.skipped().to_vec(),
-        explain: serde_json::to_value(policy.explain()).unwrap_or_default(),
-        warnings: policy.warnings().to_vec(),
-        grant: policy.grant(),
-        plan,
     })
 }
 
@@ -171,26 +144,26 @@ pub(crate) struct Accepted(Vec<(Job, Place)>);
 pub(crate) fn accept(family: &Arc<Family>, jobs: Vec<Job>) -> Accepted {
     for job in &jobs {
         let entry = Entry::Accepted {
-            id: job.id().clone(),
-            agent: job.plan.agent.name.clone(),
+            id: job.id.clone(),
+            agent: job.policy.agent_name().to_owned(),
             label: job.request.label.clone(),
         };
         if let Err(error) = family.store.journal(&entry) {
             tracing::error!(%error, "could not write the journal");
         }
         // All of them before one of them starts, so that whoever watches sees the whole queue.
-        let first = job.plan.candidates.first();
+        let first = job.policy.candidates().first();
         let queued = RunEventKind::Queued {
-            agent: job.plan.agent.name.clone(),
+            agent: job.policy.agent_name().to_owned(),
             model: first
                 .map(|model| model.selector.clone())
                 .unwrap_or_default(),
             label: job.request.label.clone(),
         };
-        family.bus.send(Some(job.id()), queued);
+        family.bus.send(Some(&job.id), queued);
     }
     let queued = jobs.into_iter().map(|job| {
-        let place = Place::take(family, job.id());
+        let place = Place::take(family, &job.id);
         (job, place)
     });
     Accepted(queued.collect())
@@ -209,7 +182,10 @@ impl Accepted {
             let mut running = JoinSet::new();
             for (nth, (job, place)) in self.0.into_iter().enumerate() {
                 let stop = stop.clone();
-                running.spawn(async move { (nth, supervise(place, job, stop).await) });
+                let span =
+                    tracing::info_span!("task", id = %job.id, agent = job.policy.agent_name());
+                let supervised = supervise(place, job, stop).instrument(span);
+                running.spawn(async move { (nth, supervised.await) });
             }
             while let Some(done) = running.join_next().await {
                 if let Some((nth, result)) = joined(done) {

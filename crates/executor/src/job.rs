@@ -1,91 +1,93 @@
-//! A task that passed preflight: everything its supervisor needs, and nothing left to decide.
+//! A task that passed preflight: what was asked, and what was decided.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::Value;
-use sortie_policy::Grant;
-use sortie_protocol::{
-    Artifacts, Attempt, Outcome, Secrets, SessionPlan, TaskId, TaskRequest, TaskResult,
-};
+use sortie_policy::{EffectivePolicy, Reason, Site};
+use sortie_protocol::{Artifacts, Outcome, Secrets, SessionPlan, TaskId, TaskRequest, TaskResult};
 
-use crate::receipt::Receipt;
+use crate::{conclude, ground::Ground, receipt::Receipt};
 
-/// A task that may start.
+/// A task that may start. Small, since a thousand may wait: its plan is written when it starts.
 #[derive(Debug)]
 pub(crate) struct Job {
+    pub(crate) id: TaskId,
     /// What was asked.
     pub(crate) request: TaskRequest,
-    /// What it will do.
-    pub(crate) plan: SessionPlan,
-    /// The values of the keys that the plan names.
+    /// Background that every task of its batch gets.
+    pub(crate) context: Option<Arc<str>>,
+    /// What was decided.
+    pub(crate) policy: EffectivePolicy,
+    /// The values of the keys that its plan will name.
     pub(crate) secrets: Secrets,
-    /// What the child's environment gets beside what is handed down.
-    pub(crate) environment: Vec<(String, String)>,
-    /// The model that was asked for, as written.
-    pub(crate) requested: Option<String>,
-    /// The models that policy left out.
-    pub(crate) unfit: Vec<Attempt>,
-    /// Why it got what it got.
-    pub(crate) explain: Value,
-    /// What its caller should know already.
-    pub(crate) warnings: Vec<String>,
-    /// What it may hand down.
-    pub(crate) grant: Grant,
 }
 
 /// What is stored of a task before it starts.
 #[derive(Serialize)]
 pub(crate) struct StoredPlan<'a> {
     request: &'a TaskRequest,
-    why: &'a Value,
+    why: &'a [Reason],
     plan: &'a SessionPlan,
 }
 
 impl Job {
-    /// Its id.
-    pub(crate) fn id(&self) -> &TaskId {
-        &self.plan.id
+    /// Everything that its child will do.
+    pub(crate) fn plan(&self, ground: &Ground) -> SessionPlan {
+        self.policy.plan(&Site {
+            run: ground.run.clone(),
+            id: self.id.clone(),
+            cwd: ground.config.places.cwd.clone(),
+            scratch: ground.scratch(&self.id),
+            context: self.context.as_deref(),
+        })
+    }
+
+    /// What its child's environment gets beside what is handed down.
+    pub(crate) fn environment(&self, ground: &Ground) -> Vec<(String, String)> {
+        let parent = self
+            .id
+            .parent()
+            .map(|parent| parent.to_string())
+            .unwrap_or_default();
+        let mut environment = self.policy.environment();
+        environment.push((
+            "SORTIE_SESSION".into(),
+            format!("{}/{}", ground.run, self.id),
+        ));
+        environment.push(("SORTIE_PARENT".into(), parent));
+        environment
     }
 
     /// What `plans/ID.json` holds.
-    pub(crate) fn stored(&self) -> StoredPlan<'_> {
+    pub(crate) fn stored<'a>(&'a self, plan: &'a SessionPlan) -> StoredPlan<'a> {
         StoredPlan {
             request: &self.request,
-            why: &self.explain,
-            plan: &self.plan,
+            why: self.policy.explain(),
+            plan,
         }
     }
 
     /// A result that ended so, with nothing made and nothing used.
     pub(crate) fn result(&self, outcome: Outcome) -> TaskResult {
-        let receipt = Receipt::new(&self.plan.candidates);
+        let policy = &self.policy;
+        let receipt = Receipt::new(policy.candidates());
         TaskResult {
-            id: self.plan.id.clone(),
+            id: self.id.clone(),
             label: self.request.label.clone(),
-            agent: self.plan.agent.name.clone(),
-            agent_source: self.plan.agent.source,
-            agent_file: self.plan.agent.file.clone(),
-            tools: self
-                .plan
-                .tools
-                .iter()
-                .map(|tool| tool.name.clone())
-                .collect(),
+            agent: policy.agent_name().to_owned(),
+            agent_source: policy.source(),
+            agent_file: policy.file().map(ToOwned::to_owned),
+            tools: policy.tools().into_iter().map(str::to_owned).collect(),
             outcome,
             output: None,
-            structured: crate::conclude::structured(None, self.plan.schema.as_ref()),
-            model: receipt.model(self.requested.as_deref(), &self.unfit),
+            structured: conclude::structured(None, policy.schema()),
+            model: receipt.model(policy.requested_model(), policy.skipped()),
             usage: receipt.usage(),
             requests: 0,
             duration_ms: 0,
-            warnings: self.warnings.clone(),
+            warnings: policy.warnings().to_vec(),
             isolation: None,
-            artifacts: Artifacts {
-                output: None,
-                transcript: None::<PathBuf>,
-                patch: None,
-            },
+            artifacts: Artifacts::default(),
             children: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ use sortie_protocol::{
     Batch, Mode, RunEventKind, RunId, RunResult, SpawnRule, TaskResult, script::ScriptEntry,
 };
 use tokio::task::JoinHandle;
+use tracing::Instrument;
 
 use crate::{
     admission::Admission,
@@ -171,7 +172,11 @@ impl Run {
                 run: family.ground.run.clone(),
             },
         );
-        let tasks = tokio::spawn(dispatch::accept(&family, jobs).run(stop.clone()));
+        let span = tracing::info_span!("run", id = %family.ground.run);
+        let tasks = dispatch::accept(&family, jobs)
+            .run(stop.clone())
+            .instrument(span);
+        let tasks = tokio::spawn(tasks);
         Ok(Self {
             family,
             stop,

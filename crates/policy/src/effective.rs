@@ -4,8 +4,8 @@ use std::{fmt::Write, path::Path, sync::Arc};
 
 use sortie_discovery::AgentDefinition;
 use sortie_protocol::{
-    AgentSource, Attempt, Candidate, Mode, PlannedSchema, SchemaMode, SpawnRule, TaskRequest,
-    Thinking, tool::YIELD,
+    AgentSource, Attempt, Budgets, Candidate, Clocks, Mode, PlannedSchema, SchemaMode, SpawnRule,
+    TaskRequest, Thinking, tool::YIELD,
 };
 
 use crate::{
@@ -192,6 +192,16 @@ impl EffectivePolicy {
     /// The shape of its result.
     pub fn schema(&self) -> Option<&PlannedSchema> {
         self.schema.as_ref()
+    }
+
+    /// How long things may take.
+    pub fn clocks(&self) -> &Clocks {
+        &self.limits.clocks
+    }
+
+    /// How much it may use.
+    pub fn budgets(&self) -> &Budgets {
+        &self.limits.budgets
     }
 
     /// Whether its caller waits for it even where calls are asynchronous.

@@ -50,17 +50,17 @@ impl Supervisor<'_> {
 
     /// Asks for a request to be let out, or says at once why it is not.
     fn admit(&mut self, call: u64, candidate: usize) -> Result<(), Reply> {
-        if let Some(budget) = self.receipt.spent(&self.job.plan.budgets) {
+        if let Some(budget) = self.receipt.spent(self.job.policy.budgets()) {
             return Err(Reply::Spent { budget });
         }
-        let Some(found) = self.job.plan.candidates.get(candidate) else {
+        let Some(found) = self.job.policy.candidates().get(candidate) else {
             return Err(skip(format!("the plan has no candidate {candidate}")));
         };
         // Two at once would be counted as one, by the clocks and by the provider's cap.
         if !matches!(self.request, Request::None) {
             return Err(skip("another request of this session is not over"));
         }
-        let answer = self.family.gate.admit(self.job.id(), &found.provider);
+        let answer = self.family.gate.admit(&self.job.id, &found.provider);
         self.request = Request::Asked(Asked {
             call,
             candidate,
@@ -74,13 +74,13 @@ impl Supervisor<'_> {
         if self.life.state() != State::Running {
             return Err("nothing was started: this session is being stopped".into());
         }
-        let jobs = crate::spawn::check(&self.family, &self.job.grant, self.job.id(), args)?;
+        let jobs = crate::spawn::check(&self.family, &self.job.policy.grant(), &self.job.id, args)?;
         let accepted = dispatch::accept(&self.family, jobs);
         // They stand in the queue already: the slot goes to one of them, before anybody higher up.
-        self.family.gate.suspend(self.job.id());
+        self.family.gate.suspend(&self.job.id);
         self.family
             .bus
-            .send(Some(self.job.id()), RunEventKind::Waiting);
+            .send(Some(&self.job.id), RunEventKind::Waiting);
         let branch = self.below.branch();
         self.spawns.insert(call, branch.clone());
         self.answers.spawn(async move {
@@ -102,7 +102,7 @@ impl Supervisor<'_> {
     /// The child no longer wants the request that it asked for.
     pub(super) fn drop_request(&mut self) {
         if !matches!(self.request, Request::None) {
-            self.family.gate.withdraw(self.job.id());
+            self.family.gate.withdraw(&self.job.id);
             self.request_is_over();
         }
     }
@@ -120,11 +120,11 @@ impl Supervisor<'_> {
             Verdict::Go if self.life.state() == State::Running => {
                 self.request = Request::Open { admit: call };
                 self.watch.opened(self.now());
-                let model = self.job.plan.candidates[candidate].selector.clone();
+                let model = self.job.policy.candidates()[candidate].selector.clone();
                 let n = self.receipt.requests() + 1;
                 self.family
                     .bus
-                    .send(Some(self.job.id()), RunEventKind::Requested { model, n });
+                    .send(Some(&self.job.id), RunEventKind::Requested { model, n });
                 Reply::Go
             }
             Verdict::Go => {
@@ -150,7 +150,7 @@ impl Supervisor<'_> {
         self.receipt.ended(ended);
         if self.request.is_of(ended.admit) {
             let cooldown = receipt::cooldown(ended, DEFAULT_COOLDOWN);
-            self.family.gate.ended(self.job.id(), cooldown);
+            self.family.gate.ended(&self.job.id, cooldown);
             self.request_is_over();
         }
         let usage = self.receipt.usage();
@@ -158,7 +158,7 @@ impl Supervisor<'_> {
             tokens: usage.total(),
             cost: usage.cost,
         };
-        self.family.bus.send(Some(self.job.id()), answered);
+        self.family.bus.send(Some(&self.job.id), answered);
     }
 
     fn request_is_over(&mut self) {
@@ -166,7 +166,7 @@ impl Supervisor<'_> {
         self.watch.closed();
         // It took a slot for the request, and waits for its tasks again.
         if !self.answers.is_empty() {
-            self.family.gate.suspend(self.job.id());
+            self.family.gate.suspend(&self.job.id);
         }
     }
 }

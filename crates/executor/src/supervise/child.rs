@@ -73,7 +73,7 @@ impl<'a> Supervisor<'a> {
         child: Child,
         files: TaskFiles,
     ) -> (Self, mpsc::Receiver<Word>) {
-        let grace = Duration::from_millis(job.plan.clocks.kill_grace_ms);
+        let grace = Duration::from_millis(job.policy.clocks().kill_grace_ms);
         let supervisor = Self {
             family,
             job,
@@ -84,13 +84,13 @@ impl<'a> Supervisor<'a> {
             orders: child.orders,
             signals: child.signals,
             life: Lifecycle::new(grace),
-            watch: Watch::new(job.plan.clocks),
-            receipt: Receipt::new(&job.plan.candidates),
+            watch: Watch::new(*job.policy.clocks()),
+            receipt: Receipt::new(job.policy.candidates()),
             report: None,
             stray: None,
             strays: 0,
             broke: None,
-            warnings: job.warnings.clone(),
+            warnings: job.policy.warnings().to_vec(),
             progress: Progress::default(),
             request: Request::None,
             answers: JoinSet::new(),
@@ -236,7 +236,7 @@ impl<'a> Supervisor<'a> {
                 self.act(Input::Report);
             }
             Up::Delivered { .. } => {}
-            Up::Unknown => tracing::debug!(task = %self.job.id(), "a message of an unknown kind"),
+            Up::Unknown => tracing::debug!(task = %self.job.id, "a message of an unknown kind"),
         }
     }
 
@@ -270,7 +270,7 @@ impl<'a> Supervisor<'a> {
     /// Stores something; a task whose work cannot be stored does not go on.
     fn stored(&mut self, write: impl FnOnce(&mut TaskFiles) -> Result<(), StoreError>) {
         if let Err(error) = write(&mut self.files) {
-            tracing::error!(task = %self.job.id(), %error, "could not store");
+            tracing::error!(task = %self.job.id, %error, "could not store");
             self.warn(chain(&error));
             self.act(Input::Kill(StopReason::Store));
         }
@@ -301,7 +301,7 @@ impl<'a> Supervisor<'a> {
 
     fn show(&self, kinds: Vec<EventKind>) {
         for kind in kinds {
-            self.family.bus.progress(self.job.id(), kind);
+            self.family.bus.progress(&self.job.id, kind);
         }
     }
 }

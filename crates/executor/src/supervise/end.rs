@@ -16,7 +16,7 @@ use crate::{
 impl Supervisor<'_> {
     /// Waits for what the child leaves behind above us, and puts the result together.
     pub(super) async fn end(mut self, exit: Exit) -> TaskResult {
-        self.family.gate.leave(self.job.id());
+        self.family.gate.leave(&self.job.id);
         self.text_is_over();
         self.below.ask();
         while let Some(done) = self.answers.join_next().await {
@@ -35,17 +35,16 @@ impl Supervisor<'_> {
             stderr: &stderr,
             stray: self.stray.as_deref(),
             broke: self.broke.as_deref(),
-            clocks: &self.job.plan.clocks,
+            clocks: self.job.policy.clocks(),
         };
         let mut result = self.job.result(conclude::outcome(&end));
         result.warnings = self.warnings;
         result.warnings.extend(conclude::warnings(&end));
         result.output = conclude::output(self.report.as_ref());
-        result.structured =
-            conclude::structured(self.report.as_ref(), self.job.plan.schema.as_ref());
+        result.structured = conclude::structured(self.report.as_ref(), self.job.policy.schema());
         result.model = self
             .receipt
-            .model(self.job.requested.as_deref(), &self.job.unfit);
+            .model(self.job.policy.requested_model(), self.job.policy.skipped());
         result.usage = self.receipt.usage();
         result.requests = self.receipt.requests();
         result.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -102,11 +102,12 @@ async fn start(family: &Family, job: &Job) -> Result<(Child, TaskFiles), Outcome
     let failed = |reason: &str, error: &dyn std::error::Error| {
         Outcome::new(OutcomeKind::Failed, reason, chain(error))
     };
-    let files = TaskFiles::create(&family.store, job.id(), &job.plan.scratch, &job.stored())
+    let plan = job.plan(&family.ground);
+    let files = TaskFiles::create(&family.store, &job.id, &plan.scratch, &job.stored(&plan))
         .map_err(|error| failed("store", &error))?;
     let order = Order {
-        environment: family.environment(job.environment.clone()),
-        cwd: job.plan.cwd.clone(),
+        environment: family.environment(job.environment(&family.ground)),
+        cwd: plan.cwd.clone(),
     };
     let child = family
         .launcher
@@ -115,7 +116,7 @@ async fn start(family: &Family, job: &Job) -> Result<(Child, TaskFiles), Outcome
         .map_err(|error| failed("spawn_failed", &error))?;
     // Before it hears a word, so that a kill from here on is a crash of a known process.
     let launched = Entry::Launched {
-        id: job.id().clone(),
+        id: job.id.clone(),
         pid: child.pid,
     };
     family
@@ -123,14 +124,14 @@ async fn start(family: &Family, job: &Job) -> Result<(Child, TaskFiles), Outcome
         .journal(&launched)
         .map_err(|error| failed("store", &error))?;
     family.bus.send(
-        Some(job.id()),
+        Some(&job.id),
         RunEventKind::Launched {
             pid: child.pid.unwrap_or_default(),
         },
     );
     let start = Start {
         version: PROTOCOL_VERSION,
-        plan: job.plan.clone(),
+        plan,
         secrets: job.secrets.clone(),
     };
     // A child that is gone already says so as its last word.
