@@ -1,6 +1,7 @@
 //! The clocks that can end a child, in virtual time.
 //!
-//! The first-activity and the idle clock run only while a model request is open, so waiting for a slot, for
+//! The first-activity and the idle clock run only while a model request is open (and until the child does
+//! anything), so waiting for a slot, for
 //! admission, for children, or for a tool costs nothing. The total clock runs from start to end.
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use sortie_protocol::{Clock, Clocks};
 #[derive(Debug)]
 pub(crate) struct Watch {
     limits: Clocks,
+    begun: bool,
     request: Option<Request>,
 }
 
@@ -21,12 +23,19 @@ struct Request {
 }
 
 impl Watch {
-    /// Winds the clocks of a child that starts now.
+    /// Winds the clocks of a child that starts now. The first one runs until it does anything, so that a child that
+    /// never gets so far does not stay.
     pub(crate) fn new(limits: Clocks) -> Self {
         Self {
             limits,
+            begun: false,
             request: None,
         }
+    }
+
+    /// The child did something.
+    pub(crate) fn begun(&mut self) {
+        self.begun = true;
     }
 
     /// A model request went out.
@@ -68,8 +77,17 @@ impl Watch {
                 )
             }
         });
+        let start = (!self.begun)
+            .then(|| {
+                limit(
+                    self.limits.first_activity_ms,
+                    Duration::ZERO,
+                    Clock::FirstActivity,
+                )
+            })
+            .flatten();
         let total = limit(self.limits.total_ms, Duration::ZERO, Clock::Total);
-        [request, total]
+        [start, request, total]
             .into_iter()
             .flatten()
             .min_by_key(|&(at, _)| at)
@@ -95,6 +113,8 @@ mod tests {
     #[test]
     fn each_clock_names_itself() {
         let mut watch = Watch::new(LIMITS);
+        assert_eq!(watch.next(), Some((ms(1_000), Clock::FirstActivity)));
+        watch.begun();
         assert_eq!(watch.next(), Some((ms(60_000), Clock::Total)));
         watch.opened(ms(500));
         assert_eq!(watch.next(), Some((ms(1_500), Clock::FirstActivity)));
@@ -110,6 +130,7 @@ mod tests {
             total_ms: 0,
             ..LIMITS
         });
+        watch.begun();
         watch.opened(ms(0));
         watch.closed();
         watch.heard(ms(10));
@@ -124,6 +145,7 @@ mod tests {
             total_ms: 0,
             ..LIMITS
         });
+        watch.begun();
         watch.opened(ms(0));
         assert_eq!(watch.next(), None);
         watch.heard(ms(1));

@@ -23,7 +23,7 @@ pub(crate) struct End<'a> {
     pub(crate) stderr: &'a str,
     /// What came in place of messages, if anything did.
     pub(crate) stray: Option<&'a str>,
-    /// How it broke the wire, if it did. `None` after all that is that it said nothing.
+    /// How the wire broke, if it did. `None` after all that is that it said nothing.
     pub(crate) broke: Option<&'a str>,
     /// How long its clocks were set.
     pub(crate) clocks: &'a Clocks,
@@ -126,7 +126,7 @@ fn by_us(stopped: StopReason, end: &End<'_>) -> Outcome {
                 sortie_protocol::Clock::Total => end.clocks.total_ms,
             };
             let what = match clock {
-                sortie_protocol::Clock::FirstActivity => "the model did not begin to answer",
+                sortie_protocol::Clock::FirstActivity => "no answer began",
                 sortie_protocol::Clock::Idle => "the model fell silent",
                 sortie_protocol::Clock::Total => "it was not done",
             };
@@ -140,6 +140,14 @@ fn by_us(stopped: StopReason, end: &End<'_>) -> Outcome {
             };
             Outcome::new(OutcomeKind::Crashed, "wire", with_evidence(how, end))
         }
+        StopReason::Unsendable => Outcome::new(
+            OutcomeKind::Failed,
+            "too_long",
+            format!(
+                "it could not be told what to do: {}",
+                end.broke.unwrap_or_default()
+            ),
+        ),
         StopReason::Store => Outcome::new(
             OutcomeKind::Failed,
             "store",

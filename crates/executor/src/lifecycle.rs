@@ -31,6 +31,8 @@ pub(crate) enum StopReason {
     Wire,
     /// What it does cannot be stored.
     Store,
+    /// What it was to be told cannot be sent.
+    Unsendable,
 }
 
 impl StopReason {
@@ -41,6 +43,7 @@ impl StopReason {
             Self::Clock(clock) => clock.as_str(),
             Self::Wire => "wire",
             Self::Store => "store",
+            Self::Unsendable => "too_long",
         }
     }
 }

@@ -77,10 +77,14 @@ impl Draft {
 }
 
 impl From<Batch> for Draft {
+    /// A batch that a program put together is held to the same rules as one that somebody wrote.
     fn from(batch: Batch) -> Self {
-        Self {
-            batch,
-            ..Self::default()
+        match serde_json::to_value(&batch) {
+            Ok(value) => read_batch_node(&Node::from(value), None, Door::CommandLine),
+            Err(error) => Self {
+                problems: vec![Problem::error(format!("the batch is no JSON: {error}"))],
+                ..Self::default()
+            },
         }
     }
 }

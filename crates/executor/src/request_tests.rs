@@ -378,6 +378,24 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
+#[test]
+fn what_a_program_puts_together_is_held_to_the_same_rules() {
+    let task = |name: &str| TaskRequest {
+        name: Some(name.into()),
+        task: "x".into(),
+        ..TaskRequest::default()
+    };
+    let batch = Batch {
+        tasks: ["../../up", "A", "a", "Main"].map(task).into(),
+        ..Batch::default()
+    };
+    assert_snapshot!(told(Draft::from(batch).problems()), @"
+    `tasks[0].name` is `../../up`, and a name is made of ASCII letters, digits, `_`, and `-`
+    `tasks[2].name` is `a`, which `tasks[1].name` is too (names have to differ by more than case; leave one out, and it is given a name)
+    `tasks[3].name` is `Main`, and this name is reserved
+    ");
+}
+
 proptest! {
     #[test]
     fn what_we_write_reads_back_equal(batch in batch()) {

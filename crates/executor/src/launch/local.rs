@@ -152,7 +152,7 @@ impl Attendant {
             mut ears,
         } = self;
         let pid = ward.id();
-        let writer = tokio::spawn(tell(stdin, orders));
+        let writer = tokio::spawn(tell(stdin, orders, ears.words.clone()));
         let exit = until_gone(pid, &watch, &mut ears, signals).await;
         writer.abort();
         // See the exit, kill the group, then reap.
@@ -226,19 +226,26 @@ async fn clear(nursery: &Nursery) {
 }
 
 /// Writes orders to the child until there are no more, or it no longer reads.
-async fn tell(mut stdin: tokio::process::ChildStdin, mut orders: mpsc::UnboundedReceiver<Down>) {
+///
+/// One that cannot be sent ends this, and with its pipe the child: it would wait for what never comes.
+async fn tell(
+    mut stdin: tokio::process::ChildStdin,
+    mut orders: mpsc::UnboundedReceiver<Down>,
+    words: mpsc::Sender<Word>,
+) {
     let mut buffer = Vec::new();
     while let Some(order) = orders.recv().await {
         buffer.clear();
-        if let Err(error) = encode(&order, &mut buffer) {
-            tracing::error!(%error, "an order cannot be sent");
-            continue;
-        }
+        let mut encoded = encode(&order, &mut buffer);
         // More may have come meanwhile; one write takes them all.
-        while let Ok(order) = orders.try_recv() {
-            if let Err(error) = encode(&order, &mut buffer) {
-                tracing::error!(%error, "an order cannot be sent");
-            }
+        while encoded.is_ok()
+            && let Ok(order) = orders.try_recv()
+        {
+            encoded = encode(&order, &mut buffer);
+        }
+        if let Err(error) = encoded {
+            let _ = words.send(Word::Unsendable(error.to_string())).await;
+            return;
         }
         if stdin.write_all(&buffer).await.is_err() {
             // It closed its end: its exit tells the rest.

@@ -49,6 +49,8 @@ pub enum Word {
     Stray(String),
     /// A piece of its standard error.
     Log(Vec<u8>),
+    /// What it was to be told cannot be sent, and why.
+    Unsendable(String),
     /// It closed its end of the wire, and has not ended in the time that this usually takes.
     Silent,
     /// It and everything it started are gone.

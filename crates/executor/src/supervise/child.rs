@@ -194,11 +194,18 @@ impl<'a> Supervisor<'a> {
             Word::Stray(text) => self.astray(text),
             Word::Log(piece) => self.stored(|files| files.log(&piece)),
             Word::Silent => self.break_off("it closed its end and lived on".into()),
+            Word::Unsendable(why) => {
+                self.broke.get_or_insert(why);
+                self.act(Input::Kill(StopReason::Unsendable));
+            }
             Word::Gone(_) => {}
         }
     }
 
     fn message(&mut self, message: Up) {
+        if !matches!(message, Up::Hello(_) | Up::Unknown) {
+            self.watch.begun();
+        }
         match message {
             Up::Hello(Hello { version, .. }) if version != PROTOCOL_VERSION => {
                 self.break_off(format!(

@@ -283,6 +283,29 @@ async fn who_closes_its_end_and_lives_on_is_ended() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_cannot_be_told_what_to_do_is_ended() {
+    let told = told(async |mut child: Mouth| {
+        child.hello().await;
+        child
+            .utter(Word::Unsendable(
+                "a message of 9 bytes is too long to send".into(),
+            ))
+            .await;
+        child.stay().await
+    });
+    insta::assert_snapshot!(told.await, @"A failed too_long: it could not be told what to do: a message of 9 bytes is too long to send");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_says_hello_and_no_more_is_ended() {
+    let told = told(async |mut child: Mouth| {
+        child.hello().await;
+        child.stay().await
+    });
+    insta::assert_snapshot!(told.await, @"A timed_out first_activity: no answer began within 120000 ms (`task.firstActivityMs`)");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_stored_is_not_told() {
     let stage = Stage::new("");
     let folder = stage.project.path("run");
