@@ -39,6 +39,29 @@ fn a_task_prints_its_output_and_nothing_else() {
 }
 
 #[test]
+fn a_task_is_named_as_strictly_as_one_of_a_batch() {
+    let project = with_script("{finish: {text: x}}");
+    for name in ["../../up", "/tmp/up", "", "A.B", "Main", "journal"] {
+        let args = [
+            "task",
+            "x",
+            "--model",
+            "script/play",
+            "--name",
+            name,
+            "--run-dir",
+            "run",
+        ];
+        let ended = sortie(&project, &args).expect(2);
+        assert!(
+            ended.stderr.contains("`tasks[0].name`"),
+            "{name:?}: {ended:?}"
+        );
+        assert!(!project.path("run").exists());
+    }
+}
+
+#[test]
 fn a_task_with_a_schema_prints_data() {
     let project = with_script("{finish: {data: {title: 7}}}, {finish: {data: {title: seven}}}");
     project.file("schema.yaml", SCHEMA);

@@ -10,7 +10,7 @@ use sortie_config::Places;
 use sortie_protocol::{RunId, TaskId, TaskResult};
 use thiserror::Error;
 
-use crate::store::{Entry, StoreError, read_journal};
+use crate::store::{Entry, Read, StoreError, read_journal};
 
 /// One run, as its journal tells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub struct StoredRun {
     pub state: RunState,
     /// Its tasks in the order in which they were accepted, nested ones too.
     pub tasks: Vec<StoredTask>,
+    /// The numbers of journal lines that are damaged: what they told is missing here.
+    pub damaged: Vec<usize>,
 }
 
 /// Where a run is in its life.
@@ -95,7 +97,7 @@ pub enum HistoryError {
 impl StoredRun {
     /// Reads the run in `dir`.
     pub fn load(dir: &Path) -> Result<Self, HistoryError> {
-        let lines = read_journal(&dir.join("journal.jsonl"))?;
+        let Read { lines, damaged } = read_journal(&dir.join("journal.jsonl"))?;
         let mut run = Self {
             run: RunId::from(
                 dir.file_name()
@@ -112,6 +114,7 @@ impl StoredRun {
                 RunState::Interrupted
             },
             tasks: Vec::new(),
+            damaged,
         };
         let mut places = HashMap::new();
         for line in lines {
@@ -135,6 +138,7 @@ impl StoredRun {
                     run.state = RunState::Finished;
                     continue;
                 }
+                Entry::Unknown => continue,
                 Entry::Launched { id, .. } => (id, TaskState::Started),
                 Entry::Ended { result } => (result.id.clone(), TaskState::Ended(result)),
             };

@@ -37,7 +37,7 @@ pub struct RunOptions {
     pub run_dir: Option<PathBuf>,
     /// The active model; wins over the batch.
     pub model: Option<String>,
-    /// What the parent may do itself; wins over the batch.
+    /// What the parent may do itself, beside what the batch says: the stricter counts.
     pub mode: Option<Mode>,
     /// How many processes may work at once; wins over `task.maxConcurrency`.
     pub max_concurrency: Option<NonZeroU32>,
@@ -97,7 +97,8 @@ impl Run {
         let mut draft = batch.into();
         let batch = draft.batch_mut();
         batch.model = options.model.or(batch.model.take());
-        batch.mode = options.mode.unwrap_or(batch.mode);
+        // A flag can take away what the batch leaves, and give nothing back.
+        batch.mode = batch.mode.stricter(options.mode.unwrap_or_default());
         let batch = draft.batch();
         let scripts = scripts(&config, batch, &options.beside)
             .map_err(|problem| [draft.problems(), &[problem]].concat())?;

@@ -99,13 +99,16 @@ impl Stage {
 
     /// The journal of the run, a line an entry: what happened, and to whom.
     pub(crate) fn journal(&self) -> Vec<String> {
-        let lines = read_journal(&self.project.path("run/journal.jsonl")).unwrap();
+        let lines = read_journal(&self.project.path("run/journal.jsonl"))
+            .unwrap()
+            .lines;
         let shown = |entry: &Entry| match entry {
             Entry::Started { .. } => "started".to_owned(),
             Entry::Accepted { id, .. } => format!("accepted {id}"),
             Entry::Launched { id, .. } => format!("launched {id}"),
             Entry::Ended { result } => format!("ended {} {}", result.id, result.outcome.kind),
             Entry::Finished => "finished".to_owned(),
+            Entry::Unknown => "unknown".to_owned(),
         };
         lines.iter().map(|line| shown(&line.entry)).collect()
     }

@@ -44,6 +44,23 @@ pub enum Mode {
     ReadOnly,
 }
 
+impl Mode {
+    /// The one of two that leaves less: planning leaves less than reading, and that less than anything.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        let rank = |mode| match mode {
+            Self::Normal => 0,
+            Self::ReadOnly => 1,
+            Self::Plan => 2,
+        };
+        if rank(other) > rank(self) {
+            other
+        } else {
+            self
+        }
+    }
+}
+
 /// What happens to a report that does not fit its schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -107,4 +124,23 @@ pub struct TaskRequest {
     /// Seconds that the task may take. Only some doors offer it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_only_ever_narrowed() {
+        use Mode::{Normal, Plan, ReadOnly};
+        for (one, other, both) in [
+            (Normal, ReadOnly, ReadOnly),
+            (ReadOnly, Plan, Plan),
+            (Plan, Normal, Plan),
+        ] {
+            assert_eq!(one.stricter(other), both);
+            assert_eq!(other.stricter(one), both);
+            assert_eq!(both.stricter(both), both);
+        }
+    }
 }

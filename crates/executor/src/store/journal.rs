@@ -51,6 +51,9 @@ pub enum Entry {
     },
     /// The run is over.
     Finished,
+    /// Something that a later version writes down.
+    #[serde(other)]
+    Unknown,
 }
 
 /// One line of a journal.
@@ -112,19 +115,28 @@ impl Journal {
     }
 }
 
-/// Reads a journal. A last line that a kill cut off is left out; nothing else may be wrong with it.
-pub fn read_journal(path: &Path) -> Result<Vec<Line>, StoreError> {
-    let text = fs::read_to_string(path).map_err(io_error("read", path))?;
+/// A journal, as far as it can be read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Read {
+    /// Its lines.
+    pub lines: Vec<Line>,
+    /// The numbers, from 1, of lines that are damaged. One that a kill cut off at the end is not among them.
+    pub damaged: Vec<usize>,
+}
+
+/// Reads a journal. A damaged line costs what it told, and not the rest.
+pub fn read_journal(path: &Path) -> Result<Read, StoreError> {
+    let bytes = fs::read(path).map_err(io_error("read", path))?;
+    let text = String::from_utf8_lossy(&bytes);
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    whole
-        .lines()
-        .map(|line| {
-            serde_json::from_str(line).map_err(|source| StoreError::Json {
-                path: path.to_owned(),
-                source,
-            })
-        })
-        .collect()
+    let mut journal = Read::default();
+    for (number, line) in (1..).zip(whole.lines()) {
+        match serde_json::from_str(line) {
+            Ok(line) => journal.lines.push(line),
+            Err(_) => journal.damaged.push(number),
+        }
+    }
+    Ok(journal)
 }
 
 /// Milliseconds since 1970.

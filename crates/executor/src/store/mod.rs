@@ -27,7 +27,7 @@ use sortie_config::StoreSync;
 use thiserror::Error;
 
 pub use address::{AddressError, field};
-pub use journal::{Entry, Line, read_journal};
+pub use journal::{Entry, Line, Read, read_journal};
 pub use redact::Redactor;
 pub(crate) use redact::Stream;
 pub(crate) use task::TaskFiles;

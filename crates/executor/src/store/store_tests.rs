@@ -170,7 +170,7 @@ fn the_log_is_bounded_and_its_end_is_known() {
 }
 
 #[test]
-fn a_torn_last_line_of_a_journal_is_left_out() {
+fn a_damaged_line_of_a_journal_costs_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
     let run = RunId::generate();
@@ -182,11 +182,14 @@ fn a_torn_last_line_of_a_journal_is_left_out() {
         .unwrap();
     let path = folder.path().join("journal.jsonl");
     let mut file = File::options().append(true).open(&path).unwrap();
-    file.write_all(b"{\"at\":1,\"entry\":\"fin").unwrap();
-    let lines = read_journal(&path).unwrap();
-    assert_eq!(lines.len(), 1);
+    file.write_all(b"\0\0\xff\n{\"at\":2,\"entry\":\"later\"}\n{\"at\":3,\"entry\":\"fin")
+        .unwrap();
+    let journal = read_journal(&path).unwrap();
+    assert_eq!(journal.damaged, [2]);
+    assert_eq!(journal.lines.len(), 2);
+    assert_eq!(journal.lines[1].entry, Entry::Unknown);
     assert_eq!(
-        lines[0].entry,
+        journal.lines[0].entry,
         Entry::Started {
             run,
             cwd: "/".into()
