@@ -6,6 +6,7 @@
 
 mod board;
 pub(crate) mod events;
+mod excerpt;
 pub(crate) mod figures;
 mod lines;
 mod look;

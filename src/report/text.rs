@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
-/// `text` without the control characters that could move a terminal's cursor, recolour it, or retitle its window.
-/// Line breaks and tabs stay.
+/// `text` without the control characters that could move a terminal's cursor, recolour it, retitle its window, or show
+/// what stands there in another order. Line breaks and tabs stay.
 pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let harmful = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    };
     if text.contains(harmful) {
         Cow::Owned(text.replace(harmful, ""))
     } else {
@@ -33,6 +37,11 @@ mod tests {
     fn a_model_cannot_drive_the_terminal() {
         assert_eq!(without_controls("a\x1b[2Jb\x07c\r\n\td"), "a[2Jbc\n\td");
         assert_eq!(without_controls("plain"), "plain");
+        assert_eq!(
+            without_controls("a\u{202e}cod.exe\u{2066}b\u{2069}"),
+            "acod.exeb"
+        );
+        assert_eq!(on_one_line("rm \u{202e}x", 20), "rm x");
     }
 
     #[test]

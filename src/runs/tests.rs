@@ -37,6 +37,7 @@ fn stored(id: &str) -> StoredRun {
         cwd: PathBuf::from("/project"),
         started_at: 1_000_000,
         state: RunState::Interrupted,
+        damaged: Vec::new(),
         tasks,
     }
 }
@@ -132,8 +133,7 @@ fn a_task_comes_with_the_tasks_below_it() {
 fn an_output_needs_a_task_that_has_one() {
     let run = stored("01990000-1111-7000-8000-000000000002");
     insta::assert_snapshot!(shown(only_task(&run).unwrap_err()), @"
-    × run `01990000-1111-7000-8000-000000000002` has 6 tasks: Map, Split, Split.Left, Split.Right,
-    │ Port, Late
+    × run `01990000-1111-7000-8000-000000000002` has 6 tasks: Map, Split, Split.Left, Split.Right, Port, Late
     help: name one of them, as in `01990000-1111-7000-8000-000000000002/Map`
     ");
     let late = ended(&run, &"Late".to_owned().into()).unwrap_err();

@@ -188,6 +188,17 @@ impl Problem {
             .map(|(source, span)| source.position(span.start))
     }
 
+    /// The text that it is in, and where in it.
+    pub fn place(&self) -> Option<(&Source, Range<usize>)> {
+        let (source, span) = self.0.place.as_ref()?;
+        Some((source, span.clone()))
+    }
+
+    /// The words under the place.
+    pub fn words(&self) -> &str {
+        self.0.label.as_deref().unwrap_or("here")
+    }
+
     /// `FILE:LINE`, as far as it is known: for a message inside another.
     pub fn whereabouts(&self) -> Option<String> {
         let path = self.path()?.display();
@@ -248,9 +259,8 @@ impl Diagnostic for Problem {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let (_, span) = self.0.place.as_ref()?;
-        let label = self.0.label.clone().or_else(|| Some("here".to_owned()));
         Some(Box::new(std::iter::once(LabeledSpan::new(
-            label,
+            Some(self.words().to_owned()),
             span.start,
             span.len(),
         ))))
