@@ -308,7 +308,7 @@ impl<'a> File<'a> {
                 let problem = Problem::warning(format!("`{name}` is no setting"));
                 let problem = match meant(&name) {
                     Some(meant) => problem.help(format!("did you mean `{meant}`?")),
-                    None => problem.help("the names are listed in `docs/settings.md`"),
+                    None => problem,
                 };
                 problems.push(problem.at(self.source, key.span));
             }

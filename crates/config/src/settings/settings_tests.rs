@@ -104,7 +104,6 @@ fn an_unknown_key_is_warned_of_with_the_nearest() {
     Full-Ours.yml:4:1: warning: `maxRetries` is no setting
       did you mean `retry.maxRetries`?
     Full-Ours.yml:5:1: warning: `banana` is no setting
-      the names are listed in `docs/settings.md`
     "#
     );
 }
