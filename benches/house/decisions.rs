@@ -36,7 +36,8 @@ impl Decision {
     pub(crate) fn on(scene: &Scene) -> Self {
         let config = scene.config();
         let (policy, plan) = decide(&config, &Catalog::discover(&config.places));
-        let secrets = config.models.secrets_for(&plan.candidates);
+        let no_command = |_: &mut _| Err(std::io::Error::other("a scene has no commands"));
+        let secrets = config.models.secrets_for(&plan.candidates, &no_command);
         let mut added = policy.environment();
         added.push((
             "SORTIE_SESSION".to_owned(),

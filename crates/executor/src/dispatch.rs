@@ -16,6 +16,7 @@ use crate::{
     family::Family,
     ground::{Ground, Roster},
     job::Job,
+    keys,
     request::Draft,
     stop::Stopper,
     store::Entry,
@@ -65,6 +66,7 @@ pub(crate) fn preflight(
     // Only a batch that passes whole takes its names.
     let mut names = roster.names.clone();
     let context: Option<Arc<str>> = batch.context.as_deref().map(Into::into);
+    let start = |command: &mut _| keys::start(&ground.run, command);
     let jobs = passed
         .into_iter()
         .map(|(request, policy)| {
@@ -72,7 +74,10 @@ pub(crate) fn preflight(
                 id: names.take(caller.id, request.name.as_deref(), policy.agent_name()),
                 request: request.clone(),
                 context: context.clone(),
-                secrets: ground.config.models.secrets_for(policy.candidates())?,
+                secrets: ground
+                    .config
+                    .models
+                    .secrets_for(policy.candidates(), &start)?,
                 policy,
             })
         })

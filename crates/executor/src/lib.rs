@@ -20,6 +20,7 @@ mod gate;
 mod ground;
 pub mod history;
 mod job;
+mod keys;
 pub mod launch;
 mod lifecycle;
 mod names;

@@ -4,7 +4,8 @@ use std::{
     collections::BTreeSet,
     fs, io,
     os::fd::OwnedFd,
-    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
+    os::unix::process::ExitStatusExt,
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -121,7 +122,7 @@ static CHILDREN: Mutex<Children> = Mutex::new(Children {
 struct Children {
     /// Started here, and not reaped.
     started: BTreeSet<i32>,
-    /// Reaped, while somebody of their sessions may be left. Until then nobody else gets their numbers.
+    /// Reaped, while somebody of their groups and sessions may be left. Until then nobody else gets their numbers.
     ended: BTreeSet<i32>,
     /// Found to be ours, killed, and not reaped. A dead process no longer shows its environment.
     adopted: BTreeSet<i32>,
@@ -133,14 +134,14 @@ impl Children {
         if self.started.contains(&pid) {
             return false;
         }
-        let session = session(pid).unwrap_or_default();
-        // It lost its parent, but not the child whose session it is of.
-        if self.started.contains(&session) {
+        let leaders = leaders(pid).unwrap_or_default();
+        // It lost its parent, but not the child whose group or session it is of.
+        if leaders.iter().any(|pid| self.started.contains(pid)) {
             return false;
         }
         DEDICATED.load(Ordering::Relaxed)
             || self.adopted.contains(&pid)
-            || self.ended.contains(&session)
+            || leaders.iter().any(|pid| self.ended.contains(pid))
             || is_tagged(pid, tag)
     }
 }
@@ -238,6 +239,21 @@ impl Ward {
         ))
     }
 
+    /// What it prints, when nothing else of it is wanted; handed out once.
+    pub(crate) fn stdout(&mut self) -> Option<ChildStdout> {
+        self.child.as_mut()?.stdout.take()
+    }
+
+    /// How it ended, if it has. It is not reaped.
+    pub(crate) fn ended(&self) -> io::Result<Option<ExitStatus>> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let status = waitid(WaitId::Pid(rustix_pid(self.pid)?), options)?;
+        Ok(status.map(|status| {
+            let code = status.exit_status().unwrap_or_default() << 8;
+            ExitStatus::from_raw(status.terminating_signal().unwrap_or(code))
+        }))
+    }
+
     /// Kills what is left of it and of its group, and reaps it. Waits for its end, if it has not ended.
     pub(crate) fn reap(&mut self) -> io::Result<()> {
         let Some(mut child) = self.child.take() else {
@@ -280,12 +296,14 @@ pub(crate) fn signal(pid: u32, signal: Signal) -> io::Result<()> {
     Ok(())
 }
 
-/// The session that a process is of, or was of before it died.
-fn session(pid: i32) -> Option<i32> {
+/// The leaders of the group and the session that a process is of, or was of before it died.
+fn leaders(pid: i32) -> Option<[i32; 2]> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // State, parent, group, session.
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(3)?.parse().ok()
+    let mut fields = fields.split_whitespace().skip(2);
+    let mut leader = || fields.next()?.parse().ok();
+    Some([leader()?, leader()?])
 }
 
 /// Whether `tag`, as `NAME=value`, is the beginning of an entry in a process's environment.

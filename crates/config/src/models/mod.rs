@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use sortie_protocol::{Candidate, Thinking};
 
+pub use command::{Running, Start};
 pub use provider::{Hidden, Input, KeySource, Model, Provider, ProviderSource, ThinkingMode};
 use secrets::Vault;
 

@@ -2,11 +2,12 @@ use std::{fs, path::Path};
 
 use sortie_protocol::{Api, Effort, Price};
 
+use super::command::testing::start;
 use super::*;
 use crate::{Source, shown::shown};
 
 /// A home with one `models.yml`, and these variables.
-fn load(text: &str, variables: &[(&str, &str)]) -> (Models, String) {
+pub(super) fn load(text: &str, variables: &[(&str, &str)]) -> (Models, String) {
     let home = tempfile::tempdir().unwrap();
     let dir = home.path().join(".sortie/agent");
     fs::create_dir_all(&dir).unwrap();
@@ -20,12 +21,12 @@ fn load(text: &str, variables: &[(&str, &str)]) -> (Models, String) {
     (models, shown(&problems, &dir))
 }
 
-fn candidate(models: &Models, provider: &str, model: &str) -> Candidate {
+pub(super) fn candidate(models: &Models, provider: &str, model: &str) -> Candidate {
     let (provider, model) = models.find(provider, model).unwrap();
     models.candidate(provider, model, None)
 }
 
-const LOCAL: &str = "\
+pub(super) const LOCAL: &str = "\
 providers:
   local:
     baseUrl: http://127.0.0.1:8080/v1
@@ -77,7 +78,9 @@ fn a_row_needs_only_its_id() {
 fn a_key_is_named_and_handed_out_by_its_name() {
     let (models, _) = load(LOCAL, &[("LOCAL_KEY", "k-1"), ("OPENAI_API_KEY", "k-2")]);
     let small = candidate(&models, "local", "small");
-    let secrets = models.secrets_for(std::slice::from_ref(&small)).unwrap();
+    let secrets = models
+        .secrets_for(std::slice::from_ref(&small), &start)
+        .unwrap();
     let known: Vec<_> = secrets.iter().collect();
     assert_eq!(known, [("LOCAL_KEY", "k-1")]);
     let all = models.all_secrets();
@@ -98,7 +101,7 @@ fn a_provider_without_its_variable_says_which() {
     }
     let (models, _) = load(LOCAL, &[]);
     let small = candidate(&models, "local", "small");
-    let problem = models.secrets_for(&[small]).unwrap_err();
+    let problem = models.secrets_for(&[small], &start).unwrap_err();
     insta::assert_snapshot!(shown([&problem], Path::new("/nowhere")), @r#"
     error: `LOCAL_KEY` is not set
       export `LOCAL_KEY`, or use another model
@@ -122,7 +125,7 @@ providers:
     assert_eq!(small.base_url, "https://example.test:1/v1");
     let plan = serde_json::to_string(&small).unwrap();
     let debug = format!("{models:?}");
-    let secrets = models.secrets_for(&[small]).unwrap();
+    let secrets = models.secrets_for(&[small], &start).unwrap();
     let known: Vec<_> = secrets.iter().collect();
     assert_eq!(
         known,
@@ -168,60 +171,6 @@ fn the_secret_parts_of_a_url_are_secrets_by_themselves() {
             .collect();
         assert_eq!(parts, expected, "{url}");
     }
-}
-
-#[test]
-fn a_command_runs_once_and_only_when_its_key_is_wanted() {
-    let folder = tempfile::tempdir().unwrap();
-    let tally = folder.path().join("tally");
-    let command = format!("echo x >> {}; echo $WORD; echo more", tally.display());
-    let text = LOCAL.replace("LOCAL_KEY", &format!("'!{command}'"));
-    let (models, problems) = load(&text, &[("WORD", "k-1")]);
-    assert_eq!(problems, "");
-    let provider = models.provider("local").unwrap();
-    assert_eq!(models.availability(provider), Available::Available);
-    assert_eq!(models.all_secrets().get("local.apiKey"), None);
-    assert!(!tally.exists());
-    let small = candidate(&models, "local", "small");
-    for _ in 0..2 {
-        let secrets = models.secrets_for(std::slice::from_ref(&small)).unwrap();
-        assert_eq!(secrets.get("local.apiKey"), Some("k-1"));
-    }
-    assert_eq!(fs::read_to_string(tally).unwrap(), "x\n");
-    assert_eq!(models.all_secrets().get("local.apiKey"), Some("k-1"));
-}
-
-#[test]
-fn a_command_that_gives_no_key_is_a_problem() {
-    let failing = |command: &str| {
-        let (models, _) = load(&LOCAL.replace("LOCAL_KEY", command), &[]);
-        let small = candidate(&models, "local", "small");
-        let problem = models.secrets_for(&[small]).unwrap_err();
-        shown([&problem], Path::new("/nowhere"))
-    };
-    insta::assert_snapshot!(failing("'!exit 3'"), @r#"
-    error: the command for `local.apiKey` failed: exit status: 3
-      run the command in a shell to see what it prints
-    "#);
-    insta::assert_snapshot!(failing("'!true'"), @r#"
-    error: the command for `local.apiKey` printed nothing
-      run the command in a shell to see what it prints
-    "#);
-}
-
-#[test]
-fn what_a_command_leaves_running_is_not_waited_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let gate = folder.path().join("gate");
-    let environment = Environment::from_iter([
-        ("PATH", "/usr/bin:/bin".into()),
-        ("GATE", gate.clone().into_os_string()),
-    ]);
-    // The background process ends when this test opens the gate, and holds the pipe until then.
-    let command = "mkfifo \"$GATE\"; cat \"$GATE\" & echo k-1";
-    let line = command::first_line(command, &environment).unwrap();
-    assert_eq!(line, "k-1");
-    fs::write(gate, "").unwrap();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use sortie_protocol::{Candidate, Secrets};
 
-use super::{KeySource, Models, Provider, command};
+use super::{KeySource, Models, Provider, Start, command};
 use crate::{Environment, Problem};
 
 /// The password of a URL that is shorter than this stands for none.
@@ -46,13 +46,14 @@ impl Vault {
     }
 
     /// The value of the secret `name`. A command runs once a run.
-    fn value(&self, name: &str, source: &KeySource) -> Result<String, Problem> {
+    fn value(&self, name: &str, source: &KeySource, start: Start<'_>) -> Result<String, Problem> {
         if let Some(value) = self.known(source) {
             return Ok(value);
         }
         match source {
             KeySource::Command(command) => {
-                let value = command::first_line(command, &self.environment).map_err(|fault| {
+                let line = command::first_line(command, &self.environment, start);
+                let value = line.map_err(|fault| {
                     Problem::error(format!("the command for `{name}` {fault}"))
                         .help("run the command in a shell to see what it prints")
                 })?;
@@ -109,17 +110,21 @@ fn sources(provider: &Provider) -> impl Iterator<Item = (String, &KeySource)> {
 }
 
 impl Models {
-    /// The values that `candidates` name. Commands are run for this, each once a run, for at most 10 seconds.
+    /// The values that `candidates` name. Commands are run for this by `start`, each once a run, for at most 10 seconds.
     ///
     /// The problem is a variable that is not set, or a command that fails or prints nothing.
-    pub fn secrets_for(&self, candidates: &[Candidate]) -> Result<Secrets, Problem> {
+    pub fn secrets_for(
+        &self,
+        candidates: &[Candidate],
+        start: Start<'_>,
+    ) -> Result<Secrets, Problem> {
         let mut secrets = Secrets::default();
         let mut wanted: Vec<&str> = candidates.iter().map(|c| c.provider.as_str()).collect();
         wanted.sort_unstable();
         wanted.dedup();
         for provider in wanted.into_iter().filter_map(|name| self.provider(name)) {
             for (name, source) in sources(provider) {
-                let value = self.vault.value(&name, source)?;
+                let value = self.vault.value(&name, source, start)?;
                 secrets.insert(name, value);
             }
             if let Some(url) = &provider.url_secret {
