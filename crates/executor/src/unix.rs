@@ -316,16 +316,41 @@ fn is_tagged(pid: i32, tag: &str) -> bool {
 
 /// The direct children of this process.
 fn children() -> BTreeSet<i32> {
-    fs::read_dir("/proc/self/task")
+    listed_children().unwrap_or_else(scanned_children)
+}
+
+/// As the kernel lists them for each thread; `None` where it was built without those lists.
+fn listed_children() -> Option<BTreeSet<i32>> {
+    let mut children = BTreeSet::new();
+    for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
+        match fs::read_to_string(thread.path().join("children")) {
+            Ok(list) => children.extend(
+                list.split_whitespace()
+                    .filter_map(|pid| pid.parse::<i32>().ok()),
+            ),
+            // The thread ended meanwhile.
+            Err(_) if !thread.path().exists() => {}
+            Err(_) => return None,
+        }
+    }
+    Some(children)
+}
+
+/// As every process names its parent.
+fn scanned_children() -> BTreeSet<i32> {
+    let is_ours = |pid: &i32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent = stat
+            .rsplit_once(')')
+            .and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
+        parent == Some(std::process::id())
+    };
+    fs::read_dir("/proc")
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
-        .flat_map(|list| {
-            list.split_whitespace()
-                .filter_map(|pid| pid.parse().ok())
-                .collect::<Vec<i32>>()
-        })
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(is_ours)
         .collect()
 }
 

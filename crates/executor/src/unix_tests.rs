@@ -89,3 +89,14 @@ fn what_another_run_started_is_no_orphan() {
 fn this_test_does_not_run_inside_a_session() {
     assert_eq!(session_above(), None);
 }
+
+#[test]
+fn children_are_found_with_and_without_the_kernels_lists() {
+    let nursery = Arc::new(Nursery::new("X=".into()));
+    let child = nursery.start(Command::new("sleep").arg("1000")).unwrap();
+    let pid = i32::try_from(child.id()).unwrap();
+    assert!(scanned_children().contains(&pid));
+    if let Some(listed) = listed_children() {
+        assert!(listed.contains(&pid));
+    }
+}
