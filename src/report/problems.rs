@@ -173,7 +173,7 @@ mod tests {
         let problem = Problem::error("cannot be read: no such file or directory, which is a pity")
             .in_file(path)
             .help(format!("`run` wants a batch file, such as `{path}`"));
-        let text = super::text(&[problem.clone()], Look::PLAIN);
+        let text = super::text(std::slice::from_ref(&problem), Look::PLAIN);
         assert_eq!(text.lines().count(), 2, "{text}");
         let narrow = Look {
             terminal: true,

@@ -138,8 +138,7 @@ fn an_agent_that_nobody_knows() {
       ·             ──┬──
       ·               ╰── for this task
       ╰────
-     help: did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`,
-           `librarian`, `task`, `sonic`
+     help: did you mean `scout`? there are `scout`, `reviewer`, `security-reviewer`, `designer`, `librarian`, `task`, `sonic`
     ");
     insta::assert_snapshot!(messages(&problems), @"
     batch.yaml:3:13: there is no agent `scuot`
@@ -214,8 +213,7 @@ fn a_schema_that_is_none() {
     );
     let (text, problems) = refused(&project);
     insta::assert_snapshot!(text, @r#"
-     × task `One`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer",
-     │ "null", "number", "object", "string" or an array, but is the string "objekt"
+     × task `One`: `outputSchema` is no schema: `type`: should be "array", "boolean", "integer", "null", "number", "object", "string" or an array, but is the string "objekt"
       ╭─[batch.yaml:3:5]
     2 │ tasks:
     3 │   - {name: One, task: x, outputSchema: {type: objekt}}
@@ -224,8 +222,7 @@ fn a_schema_that_is_none() {
     4 │   - {name: Two, task: x, outputSchema: {type: object, required: title}}
       ╰────
 
-     × task `Two`: `outputSchema` is no schema: `required`: should be an array, but is the string
-     │ "title"
+     × task `Two`: `outputSchema` is no schema: `required`: should be an array, but is the string "title"
       ╭─[batch.yaml:4:5]
     3 │   - {name: One, task: x, outputSchema: {type: objekt}}
     4 │   - {name: Two, task: x, outputSchema: {type: object, required: title}}
@@ -250,8 +247,7 @@ fn no_model() {
       ·         ┬
       ·         ╰── for this task
       ╰────
-     help: name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default`
-           in `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model
+     help: name one by `--model PROVIDER/MODEL`, by `model:` in the batch, or by `modelRoles.default` in `~/.sortie/agent/config.yml`; `--model script/NAME` runs `NAME.yaml` without any model
     ");
     insta::assert_snapshot!(messages(&problems), @"
     batch.yaml:1:9: no model is configured
