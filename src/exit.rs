@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     NotAll,
     /// 2: nothing ran, because of the command line, the settings, or what was found wrong before the start.
     NothingRan,
+    /// 129: `SIGHUP`, the terminal is closed. What was finished by then is stored.
+    HungUp,
     /// 130: Ctrl-C. What was finished by then is stored and reported.
     Interrupted,
     /// 143: `SIGTERM`. What was finished by then is stored and reported.
@@ -42,12 +44,18 @@ pub(crate) fn is_accepted(task: &TaskResult) -> bool {
             .is_none_or(|structured| structured.status == StructuredStatus::Valid)
 }
 
+/// Whether a task completed with data that does not fit, as permissive schemas let it.
+pub(crate) fn is_completed_with_invalid_data(task: &TaskResult) -> bool {
+    task.outcome.is_completed() && !is_accepted(task)
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
             Exit::Done => 0,
             Exit::NotAll => 1,
             Exit::NothingRan => 2,
+            Exit::HungUp => 129,
             Exit::Interrupted => 130,
             Exit::Terminated => 143,
         })

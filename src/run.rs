@@ -53,7 +53,7 @@ fn order(args: &RunArgs) -> Result<Order, Vec<Problem>> {
 
 fn present(result: &RunResult, elapsed_ms: u64) -> Shown {
     Shown {
-        out: summary(result, Some(elapsed_ms), Look::stdout()),
+        out: summary(result, result.tasks.len(), Some(elapsed_ms), Look::stdout()),
         ..Shown::default()
     }
 }

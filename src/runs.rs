@@ -15,7 +15,7 @@ use crate::{
     cli::RunsCommand,
     exit::Exit,
     inputs,
-    report::{Look, without_controls},
+    report::{Look, few, without_controls},
 };
 
 /// Lists the runs, or shows one, or a task of one.
@@ -103,7 +103,15 @@ fn find(places: &Places, id: &str) -> Result<(StoredRun, Option<TaskId>), Proble
             HistoryError::NoTask { .. } => "`sortie runs show RUN` lists its tasks",
             _ => "is it a run's folder, whole and readable?",
         };
-        Problem::error(chain(&error)).help(help)
+        let message = match &error {
+            HistoryError::Ambiguous { prefix, runs } => format!(
+                "`{prefix}` is the beginning of {} runs: {}",
+                runs.len(),
+                few(runs.iter().map(String::as_str))
+            ),
+            error => chain(error),
+        };
+        Problem::error(message).help(help)
     })
 }
 
@@ -119,16 +127,13 @@ fn only_task(run: &StoredRun) -> Result<TaskId, Problem> {
     match tasks.as_slice() {
         [task] => Ok((*task).clone()),
         [] => Err(Problem::error(format!("run `{}` has no tasks", run.run))),
-        [first, ..] => {
-            let names: Vec<_> = tasks.iter().map(|task| task.as_str()).collect();
-            Err(Problem::error(format!(
-                "run `{}` has {} tasks: {}",
-                run.run,
-                names.len(),
-                names.join(", ")
-            ))
-            .help(format!("name one of them, as in `{}/{first}`", run.run)))
-        }
+        [first, ..] => Err(Problem::error(format!(
+            "run `{}` has {} tasks: {}",
+            run.run,
+            tasks.len(),
+            few(tasks.iter().map(|task| task.as_str()))
+        ))
+        .help(format!("name one of them, as in `{}/{first}`", run.run))),
     }
 }
 

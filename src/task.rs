@@ -59,7 +59,7 @@ fn order(args: &TaskArgs) -> Result<Order, Vec<Problem>> {
 fn present(result: &RunResult, elapsed_ms: u64) -> Shown {
     Shown {
         out: result.tasks.first().and_then(output).unwrap_or_default(),
-        err: summary(result, Some(elapsed_ms), Look::stderr()),
+        err: summary(result, result.tasks.len(), Some(elapsed_ms), Look::stderr()),
     }
 }
 

@@ -30,8 +30,8 @@ pub(super) struct Row {
     pub(super) activity: String,
     /// How many requests it sent.
     pub(super) requests: u64,
-    /// How many tokens it used.
-    pub(super) tokens: u64,
+    /// How many tokens it used, where anybody said so.
+    pub(super) tokens: Option<u64>,
     /// What it cost, where prices are known.
     pub(super) cost: Option<f64>,
     /// When its process started, in milliseconds since the run did.
@@ -80,7 +80,7 @@ pub(super) struct Totals {
     pub(super) ended: usize,
     pub(super) running: usize,
     pub(super) queued: usize,
-    pub(super) tokens: u64,
+    pub(super) tokens: Option<u64>,
     pub(super) cost: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ impl Board {
                     state: State::Queued,
                     activity: String::new(),
                     requests: 0,
-                    tokens: 0,
+                    tokens: None,
                     cost: None,
                     since_ms: None,
                     until_ms: None,
@@ -188,7 +188,9 @@ impl Board {
                 State::Running | State::Waiting => totals.running += 1,
                 State::Ended(_) => totals.ended += 1,
             }
-            totals.tokens += row.tokens;
+            if let Some(tokens) = row.tokens {
+                *totals.tokens.get_or_insert(0) += tokens;
+            }
             if let Some(cost) = row.cost {
                 *totals.cost.get_or_insert(0.0) += cost;
             }
@@ -235,7 +237,7 @@ mod tests {
         let board = board();
         let row = board.row(&"Map".to_owned().into()).unwrap();
         assert_eq!(row.state, State::Ended(OutcomeKind::Completed));
-        assert_eq!((row.requests, row.tokens), (2, 1_250));
+        assert_eq!((row.requests, row.tokens), (2, Some(1_250)));
         assert_eq!(row.age_ms(9_000_000), 2_200);
     }
 
@@ -281,7 +283,7 @@ mod tests {
             (totals.tasks, totals.ended, totals.running, totals.queued),
             (4, 1, 2, 1)
         );
-        assert_eq!(totals.tokens, 2_050);
+        assert_eq!(totals.tokens, Some(2_050));
         assert_eq!(
             totals.cost.map(super::super::figures::money).unwrap(),
             "$0.0021"

@@ -7,7 +7,7 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
 }
 
 /// Digits in groups of three: `12,345`.
-pub(super) fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

@@ -32,7 +32,8 @@ pub(super) fn line(event: &RunEvent, board: &Board) -> Option<String> {
             | EventKind::ToolEnded { .. } => return None,
         },
         RunEventKind::Ended { outcome } => {
-            let mut parts = vec![count(row.requests, "request"), count(row.tokens, "token")];
+            let mut parts = vec![count(row.requests, "request")];
+            parts.extend(row.tokens.map(|tokens| count(tokens, "token")));
             parts.extend(row.cost.map(money));
             parts.push(duration(row.age_ms(event.at_ms)));
             let mut text = format!("{}: {}", outcome.kind, parts.join(", "));
@@ -89,7 +90,7 @@ mod tests {
         0:02 Split waits for its tasks
         0:02 Map completed: 2 requests, 1,250 tokens, $0.0016, 2.2 s
         0:02 Split.Left started: sonic, local/small
-        1:03 Split.Left crashed: 1 request, 0 tokens, 1 min 00 s: the process was killed by SIGKILL its last words: `no space left`
+        1:03 Split.Left crashed: 1 request, 1 min 00 s: the process was killed by SIGKILL its last words: `no space left`
         ");
     }
 }

@@ -20,4 +20,4 @@ pub(crate) mod table;
 mod text;
 
 pub(crate) use look::Look;
-pub(crate) use text::{on_one_line, without_controls};
+pub(crate) use text::{few, on_one_line, without_controls};

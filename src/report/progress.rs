@@ -148,10 +148,8 @@ fn picture(board: &Board, now_ms: u64, room: usize, look: Look) -> Vec<String> {
         .iter()
         .map(|row| {
             let style = style(row.state, look);
-            let mut figures = vec![
-                format!("{} req", row.requests),
-                format!("{} tok", row.tokens),
-            ];
+            let mut figures = vec![format!("{} req", row.requests)];
+            figures.extend(row.tokens.map(|tokens| format!("{tokens} tok")));
             figures.extend(row.cost.map(money));
             figures.push(clock(row.age_ms(now_ms)));
             let pad = |text: String, width| {
@@ -174,8 +172,8 @@ fn picture(board: &Board, now_ms: u64, room: usize, look: Look) -> Vec<String> {
         format!("{}/{} over", totals.ended, totals.tasks),
         format!("{} working", totals.running),
         format!("{} queued", totals.queued),
-        count(totals.tokens, "token"),
     ];
+    parts.extend(totals.tokens.map(|tokens| count(tokens, "token")));
     parts.extend(totals.cost.map(money));
     parts.push(clock(now_ms));
     lines.push(parts.join(", "));
@@ -223,8 +221,8 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"), @"
         Map    completed  scout local/small 2 req 1250 tok $0.0016 0:02
         Split  waiting    task  local/small 1 req 800 tok $0.0005 1:02  waiting for its tasks
-          Left running    sonic local/small 1 req 0 tok 1:00  thinking
-        Port   queued     task  local/small 0 req 0 tok 0:00
+          Left running    sonic local/small 1 req 1:00  thinking
+        Port   queued     task  local/small 0 req 0:00
         1/4 over, 2 working, 1 queued, 2,050 tokens, $0.0021, 1:03
         ");
     }
@@ -238,7 +236,7 @@ mod tests {
         let lines = picture(&board, 63_000, 2, Look::PLAIN);
         insta::assert_snapshot!(lines.join("\n"), @"
         Split  waiting    task  local/small 1 req 800 tok $0.0005 1:02  waiting for its tasks
-          Left running    sonic local/small 1 req 0 tok 1:00  thinking
+          Left running    sonic local/small 1 req 1:00  thinking
         1/4 over, 2 working, 1 queued, 2,050 tokens, $0.0021, 1:03
         ");
     }

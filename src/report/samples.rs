@@ -31,7 +31,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
         n,
     };
     let answered = |tokens, cost| RunEventKind::Answered {
-        tokens,
+        tokens: Some(tokens),
         cost: Some(cost),
     };
     let progress = |progress| RunEventKind::Progress { progress };

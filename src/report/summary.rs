@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sortie_protocol::{OutcomeKind, RunResult, StructuredStatus, TaskResult};
+use sortie_protocol::{Outcome, OutcomeKind, RunResult, StructuredStatus, TaskResult};
 
 use super::{
     Look,
@@ -10,12 +10,18 @@ use super::{
     table::Table,
     text::on_one_line,
 };
-use crate::exit::is_accepted;
+use crate::exit::{is_accepted, is_completed_with_invalid_data};
 
 /// The run, a line a task with nested tasks under the one that dispatched them, and where to find the rest.
 ///
-/// `elapsed_ms` is how long the whole run took, where that is known.
-pub(crate) fn summary(result: &RunResult, elapsed_ms: Option<u64>, look: Look) -> String {
+/// `asked` is how many tasks the run was asked for, of which those without a result are not in `result`; `elapsed_ms` is
+/// how long the whole run took, where that is known.
+pub(crate) fn summary(
+    result: &RunResult,
+    asked: usize,
+    elapsed_ms: Option<u64>,
+    look: Look,
+) -> String {
     let tasks = flat(&result.tasks, 0);
     let mut table = Table::default();
     for &(task, depth) in &tasks {
@@ -42,7 +48,10 @@ pub(crate) fn summary(result: &RunResult, elapsed_ms: Option<u64>, look: Look) -
             );
         }
     }
-    let _ = writeln!(text, "\n{}", totals(result, &tasks, elapsed_ms));
+    if !tasks.is_empty() {
+        text.push('\n');
+    }
+    let _ = writeln!(text, "{}", totals(result, asked, &tasks, elapsed_ms));
     if let Some(dir) = &result.run_dir {
         let _ = writeln!(text, "everything is in {}", dir.display());
     }
@@ -63,10 +72,7 @@ fn flat(tasks: &[TaskResult], depth: usize) -> Vec<(&TaskResult, usize)> {
 
 fn row(task: &TaskResult, depth: usize) -> Vec<String> {
     let mark = if is_accepted(task) { '✓' } else { '✗' };
-    let tokens = match (task.usage.input, task.usage.output) {
-        (None, None) => String::new(),
-        _ => count(task.usage.total(), "token"),
-    };
+    let tokens = task.usage.tokens();
     vec![
         format!(
             "{:indent$}{mark} {}",
@@ -78,7 +84,9 @@ fn row(task: &TaskResult, depth: usize) -> Vec<String> {
         on_one_line(&task.agent, 24),
         on_one_line(&task.model.selector, 32),
         count(task.requests, "request"),
-        tokens,
+        tokens
+            .map(|tokens| count(tokens, "token"))
+            .unwrap_or_default(),
         duration(task.duration_ms),
         file_name(task),
     ]
@@ -86,13 +94,19 @@ fn row(task: &TaskResult, depth: usize) -> Vec<String> {
 
 /// The outcome, its word, and whether the data fits.
 fn state(task: &TaskResult) -> String {
-    let mut text = task.outcome.kind.to_string();
-    let reason = task.outcome.reason.as_ref();
-    if let Some(reason) = reason.filter(|&reason| *reason != text) {
-        let _ = write!(text, " ({})", on_one_line(reason, 24));
-    }
-    if task.outcome.is_completed() && !is_accepted(task) {
+    let mut text = ending(&task.outcome);
+    if is_completed_with_invalid_data(task) {
         text.push_str(", data invalid");
+    }
+    text
+}
+
+/// An outcome, and its reason where that is another word.
+pub(crate) fn ending(outcome: &Outcome) -> String {
+    let mut text = outcome.kind.to_string();
+    let reason = outcome.reason.as_ref();
+    if let Some(reason) = reason.filter(|&reason| *reason != text) {
+        let _ = write!(text, " ({})", on_one_line(reason, 40));
     }
     text
 }
@@ -134,14 +148,35 @@ fn details(task: &TaskResult, with_output: bool) -> Vec<String> {
     details
 }
 
-fn totals(result: &RunResult, tasks: &[(&TaskResult, usize)], elapsed_ms: Option<u64>) -> String {
-    let asked = u64::try_from(result.tasks.len()).unwrap_or(u64::MAX);
-    let accepted = result.tasks.iter().filter(|task| is_accepted(task)).count();
+/// What follows the number of completed tasks when the data of some of them does not fit.
+pub(crate) fn with_invalid(tasks: usize) -> String {
+    match tasks {
+        0 => String::new(),
+        _ => format!(", {tasks} with invalid data"),
+    }
+}
+
+fn totals(
+    result: &RunResult,
+    asked: usize,
+    tasks: &[(&TaskResult, usize)],
+    elapsed_ms: Option<u64>,
+) -> String {
     let nested = tasks.len() - result.tasks.len();
     let cancelled = tasks
         .iter()
         .any(|(task, _)| task.outcome.kind == OutcomeKind::Cancelled);
-    let mut parts = vec![format!("{accepted} of {} completed", count(asked, "task"))];
+    let mut parts = vec![if asked == 0 {
+        "no task was accepted so far".to_owned()
+    } else {
+        let own = || result.tasks.iter();
+        let completed = own().filter(|task| task.outcome.is_completed()).count();
+        let asked = count(u64::try_from(asked).unwrap_or(u64::MAX), "task");
+        let invalid = own()
+            .filter(|task| is_completed_with_invalid_data(task))
+            .count();
+        format!("{completed} of {asked} completed{}", with_invalid(invalid))
+    }];
     if nested > 0 {
         parts.push(format!("{nested} nested"));
     }
@@ -149,8 +184,15 @@ fn totals(result: &RunResult, tasks: &[(&TaskResult, usize)], elapsed_ms: Option
         parts.push("stopped early".to_owned());
     }
     let every = || tasks.iter().map(|(task, _)| task);
-    parts.push(count(every().map(|task| task.requests).sum(), "request"));
-    parts.push(count(every().map(|task| task.usage.total()).sum(), "token"));
+    if !tasks.is_empty() {
+        parts.push(count(every().map(|task| task.requests).sum(), "request"));
+    }
+    let tokens = every().filter_map(|task| task.usage.tokens());
+    parts.extend(
+        tokens
+            .reduce(u64::saturating_add)
+            .map(|tokens| count(tokens, "token")),
+    );
     let costs: Vec<f64> = every().filter_map(|task| task.usage.cost).collect();
     if !costs.is_empty() {
         parts.push(money(costs.iter().sum()));
@@ -166,12 +208,14 @@ fn totals(result: &RunResult, tasks: &[(&TaskResult, usize)], elapsed_ms: Option
 
 #[cfg(test)]
 mod tests {
+    use sortie_protocol::Usage;
+
     use super::*;
     use crate::report::samples;
 
     #[test]
     fn a_run_reads_like_a_list_of_its_tasks() {
-        let text = summary(&samples::result(), Some(64_000), Look::PLAIN);
+        let text = summary(&samples::result(), 3, Some(64_000), Look::PLAIN);
         insta::assert_snapshot!(text, @r#"
         ✓ Map      completed                   scout  local/small  3 requests  1,250 tokens  2.2 s  Map.md
           {"summary":"two crates"}
@@ -196,26 +240,51 @@ mod tests {
         let structured = result.tasks[0].structured.as_mut().unwrap();
         structured.status = StructuredStatus::Invalid;
         structured.error = Some("`files`: missing".into());
-        let text = summary(&result, None, Look::PLAIN);
+        let text = summary(&result, 1, None, Look::PLAIN);
         insta::assert_snapshot!(text, @r#"
         ✗ Map  completed, data invalid  scout  local/small  3 requests  1,250 tokens  2.2 s  Map.md
           data: `files`: missing
           {"summary":"two crates"}
 
-        run 01990000-0000-7000-8000-000000000001: 0 of 1 task completed, 3 requests, 1,250 tokens, $0.0016
+        run 01990000-0000-7000-8000-000000000001: 1 of 1 task completed, 1 with invalid data, 3 requests, 1,250 tokens, $0.0016
         everything is in /runs/01990000-0000-7000-8000-000000000001
         "#);
     }
 
     #[test]
+    fn a_reason_is_not_the_outcome_once_more() {
+        let outcome = |reason: &str| Outcome::new(OutcomeKind::Cancelled, reason, "stopped");
+        assert_eq!(ending(&outcome("cancelled")), "cancelled");
+        assert_eq!(ending(&outcome("parent")), "cancelled (parent)");
+    }
+
+    #[test]
+    fn what_nobody_counted_is_not_shown() {
+        let mut result = samples::result();
+        result.tasks.truncate(1);
+        result.tasks[0].usage = Usage::default();
+        let text = summary(&result, 1, None, Look::PLAIN);
+        assert!(!text.contains("token"), "{text}");
+    }
+
+    #[test]
+    fn a_run_without_results_yet_claims_nothing() {
+        let mut result = samples::result();
+        result.tasks.clear();
+        result.run_dir = None;
+        insta::assert_snapshot!(summary(&result, 3, None, Look::PLAIN), @"run 01990000-0000-7000-8000-000000000001: 0 of 3 tasks completed");
+        insta::assert_snapshot!(summary(&result, 0, None, Look::PLAIN), @"run 01990000-0000-7000-8000-000000000001: no task was accepted so far");
+    }
+
+    #[test]
     fn colour_is_only_for_those_who_want_it() {
-        let plain = summary(&samples::result(), None, Look::PLAIN);
+        let plain = summary(&samples::result(), 3, None, Look::PLAIN);
         assert!(!plain.contains('\x1b'));
         let look = Look {
             color: true,
             ..Look::PLAIN
         };
-        let coloured = summary(&samples::result(), None, look);
+        let coloured = summary(&samples::result(), 3, None, look);
         assert_eq!(console::strip_ansi_codes(&coloured), plain);
         assert_ne!(coloured, plain);
     }

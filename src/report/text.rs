@@ -1,6 +1,8 @@
 //! Text that models and files wrote, made safe to show.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Write as _};
+
+use super::figures::grouped;
 
 /// `text` without the control characters that could move a terminal's cursor, recolour it, retitle its window, or show
 /// what stands there in another order. Line breaks and tabs stay.
@@ -29,6 +31,20 @@ pub(crate) fn on_one_line(text: &str, width: usize) -> String {
     console::truncate_str(&line, width, "…").into_owned()
 }
 
+/// How many names of many are listed.
+const FEW: usize = 10;
+
+/// The names, or the first of them and how many more there are.
+pub(crate) fn few<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = names.into_iter();
+    let mut text = names.by_ref().take(FEW).collect::<Vec<_>>().join(", ");
+    let more = names.count();
+    if more > 0 {
+        let _ = write!(text, ", and {} more", grouped(more as u64));
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +58,17 @@ mod tests {
             "acod.exeb"
         );
         assert_eq!(on_one_line("rm \u{202e}x", 20), "rm x");
+    }
+
+    #[test]
+    fn of_many_names_a_few_are_listed() {
+        let names: Vec<_> = (0..1_210).map(|n| n.to_string()).collect();
+        let few = |count: usize| few(names[..count].iter().map(String::as_str));
+        assert_eq!(few(0), "");
+        assert_eq!(few(2), "0, 1");
+        assert_eq!(few(10), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9");
+        assert_eq!(few(11), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, and 1 more");
+        assert!(few(1_210).ends_with("9, and 1,200 more"));
     }
 
     #[test]

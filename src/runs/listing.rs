@@ -4,11 +4,11 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use serde::Serialize;
 use sortie_executor::history::{RunState, StoredRun, TaskState};
-use sortie_protocol::RunId;
+use sortie_protocol::{RunId, TaskResult};
 
 use crate::{
-    exit::is_accepted,
-    report::{Look, figures::duration, table::Table},
+    exit::is_completed_with_invalid_data,
+    report::{Look, figures::duration, summary::with_invalid, table::Table},
 };
 
 /// How many characters of an id are shown at least.
@@ -30,8 +30,10 @@ struct Row {
     state: State,
     /// How many tasks it was asked for.
     tasks: usize,
-    /// How many of these completed, with data that fits.
+    /// How many of these completed.
     completed: usize,
+    /// How many of those have data that does not fit.
+    invalid: usize,
     /// How many more its tasks dispatched.
     nested: usize,
 }
@@ -80,7 +82,8 @@ impl Listing {
     pub(super) fn text(&self, now_ms: u64, look: Look) -> String {
         let mut table = Table::under(["RUN", "STARTED", "STATE", "TASKS"]);
         for row in &self.runs {
-            let mut tasks = format!("{} of {} completed", row.completed, row.tasks);
+            let invalid = with_invalid(row.invalid);
+            let mut tasks = format!("{} of {} completed{invalid}", row.completed, row.tasks);
             if row.nested > 0 {
                 let _ = write!(tasks, ", {} nested", row.nested);
             }
@@ -113,15 +116,19 @@ impl Listing {
 impl Row {
     fn of(run: &StoredRun) -> Self {
         let own = || run.tasks.iter().filter(|task| task.id.parent().is_none());
-        let completed = own()
-            .filter(|task| matches!(&task.state, TaskState::Ended(result) if is_accepted(result)));
+        let which = |is_so: fn(&TaskResult) -> bool| {
+            own()
+                .filter(|task| matches!(&task.state, TaskState::Ended(result) if is_so(result)))
+                .count()
+        };
         Self {
             run: run.run.clone(),
             run_dir: run.dir.clone(),
             started_at: run.started_at,
             state: run.state.into(),
             tasks: own().count(),
-            completed: completed.count(),
+            completed: which(|result| result.outcome.is_completed()),
+            invalid: which(is_completed_with_invalid_data),
             nested: run.tasks.len() - own().count(),
         }
     }

@@ -8,10 +8,10 @@ use sortie_protocol::{RunResult, TaskId, TaskResult};
 
 use super::listing::State;
 use crate::report::{
-    Look,
-    figures::{count, duration, money},
+    Look, few,
+    figures::{count, duration, grouped, money},
     on_one_line,
-    summary::summary,
+    summary::{ending, summary},
     table::Table,
 };
 
@@ -26,15 +26,22 @@ pub(super) struct RunSheet {
     started_at: u64,
     /// The tasks that have no result.
     unfinished: Vec<TaskId>,
+    /// Of these, the tasks that never had a process.
+    never_started: Vec<TaskId>,
+    /// The numbers of journal lines that are damaged, so that what they told is missing here.
+    damaged: Vec<usize>,
+    /// How many tasks it was asked for.
+    #[serde(skip)]
+    asked: usize,
 }
 
 impl RunSheet {
     /// What is known of `run`.
     pub(super) fn of(run: &StoredRun) -> Self {
-        let unfinished = run
-            .tasks
-            .iter()
-            .filter(|task| !matches!(task.state, TaskState::Ended(_)));
+        let which = |is_so: fn(&TaskState) -> bool| {
+            let tasks = run.tasks.iter().filter(|task| is_so(&task.state));
+            tasks.map(|task| task.id.clone()).collect()
+        };
         Self {
             result: RunResult {
                 run: Some(run.run.clone()),
@@ -44,21 +51,49 @@ impl RunSheet {
             },
             state: run.state.into(),
             started_at: run.started_at,
-            unfinished: unfinished.map(|task| task.id.clone()).collect(),
+            unfinished: which(|state| !matches!(state, TaskState::Ended(_))),
+            never_started: which(|state| matches!(state, TaskState::Queued)),
+            damaged: run.damaged.clone(),
+            asked: run
+                .tasks
+                .iter()
+                .filter(|task| task.id.parent().is_none())
+                .count(),
         }
     }
 
     /// For people: the run as it was shown at its end.
     pub(super) fn text(&self, look: Look) -> String {
-        let mut text = summary(&self.result, None, look);
-        match self.state {
-            State::Finished => {}
-            State::Going => text.push_str("the run is still going\n"),
-            State::Interrupted => text.push_str("the run was interrupted: its process is gone\n"),
+        let mut text = summary(&self.result, self.asked, None, look);
+        let (started, queued) = match self.state {
+            State::Going => {
+                text.push_str("the run is still going\n");
+                ("at work", "queued")
+            }
+            State::Interrupted => {
+                text.push_str("the run was interrupted: its process is gone\n");
+                ("started, without a result", "never started")
+            }
+            State::Finished => ("started, without a result", "never started"),
+        };
+        let has_started = |id: &&TaskId| !self.never_started.contains(id);
+        let ids: Vec<_> = self.unfinished.iter().filter(has_started).collect();
+        for (ids, what) in [
+            (ids, started),
+            (self.never_started.iter().collect(), queued),
+        ] {
+            if !ids.is_empty() {
+                let names = few(ids.iter().map(|id| id.as_str()));
+                let _ = writeln!(text, "{what} ({}): {names}", grouped(ids.len() as u64));
+            }
         }
-        if !self.unfinished.is_empty() {
-            let ids: Vec<_> = self.unfinished.iter().map(TaskId::as_str).collect();
-            let _ = writeln!(text, "without a result: {}", ids.join(", "));
+        if !self.damaged.is_empty() {
+            let numbers: Vec<_> = self.damaged.iter().map(usize::to_string).collect();
+            let numbers = few(numbers.iter().map(String::as_str));
+            let _ = writeln!(
+                text,
+                "damaged lines of `journal.jsonl`, which may have told more: {numbers}"
+            );
         }
         text
     }
@@ -92,13 +127,7 @@ pub(super) fn task_text(task: &TaskResult, look: Look) -> String {
         "label",
         on_one_line(task.label.as_deref().unwrap_or_default(), 200),
     );
-    row(
-        "outcome",
-        match &outcome.reason {
-            Some(reason) => format!("{} ({})", outcome.kind, on_one_line(reason, 40)),
-            None => outcome.kind.to_string(),
-        },
-    );
+    row("outcome", ending(outcome));
     row(
         "message",
         on_one_line(outcome.message.as_deref().unwrap_or_default(), 2_000),
@@ -167,9 +196,7 @@ fn model(task: &TaskResult) -> String {
 
 fn used(task: &TaskResult) -> String {
     let mut parts = vec![count(task.requests, "request")];
-    if task.usage.input.or(task.usage.output).is_some() {
-        parts.push(count(task.usage.total(), "token"));
-    }
+    parts.extend(task.usage.tokens().map(|tokens| count(tokens, "token")));
     parts.extend(task.usage.cost.map(money));
     parts.push(duration(task.duration_ms));
     parts.join(", ")

@@ -76,11 +76,85 @@ fn a_listing_as_json_has_a_row_a_run() {
           "state": "interrupted",
           "tasks": 4,
           "completed": 2,
+          "invalid": 0,
           "nested": 2
         }
       ]
     }
     "#);
+}
+
+#[test]
+fn data_that_does_not_fit_is_counted_apart() {
+    let mut run = stored("01990000-1111-7000-8000-000000000002");
+    let TaskState::Ended(map) = &mut run.tasks[0].state else {
+        panic!("it has ended");
+    };
+    map.structured.as_mut().unwrap().status = sortie_protocol::StructuredStatus::Invalid;
+    let listing = Listing::of(&[run]).text(1_125_000, Look::PLAIN);
+    assert!(
+        listing.contains("2 of 4 completed, 1 with invalid data, 2 nested"),
+        "{listing}"
+    );
+}
+
+#[test]
+fn a_run_says_briefly_which_tasks_have_no_result() {
+    let mut run = stored("01990000-1111-7000-8000-000000000002");
+    run.tasks.truncate(1);
+    for n in 0..1_500 {
+        run.tasks.push(StoredTask {
+            id: format!("T{n}").into(),
+            agent: "task".into(),
+            label: None,
+            state: if n < 12 {
+                TaskState::Started
+            } else {
+                TaskState::Queued
+            },
+        });
+    }
+    run.damaged = vec![3, 7];
+    let end = |run: &StoredRun| {
+        let text = RunSheet::of(run).text(Look::PLAIN);
+        text[text.find("run 0199").unwrap()..].to_owned()
+    };
+    insta::assert_snapshot!(end(&run), @"
+    run 01990000-1111-7000-8000-000000000002: 1 of 1,501 tasks completed, 3 requests, 1,250 tokens, $0.0016
+    everything is in /runs/01990000-1111-7000-8000-000000000002
+    the run was interrupted: its process is gone
+    started, without a result (12): T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, and 2 more
+    never started (1,488): T12, T13, T14, T15, T16, T17, T18, T19, T20, T21, and 1,478 more
+    damaged lines of `journal.jsonl`, which may have told more: 3, 7
+    ");
+    run.damaged.clear();
+    run.tasks.remove(0);
+    run.state = RunState::Going;
+    insta::assert_snapshot!(end(&run), @"
+    run 01990000-1111-7000-8000-000000000002: 0 of 1,500 tasks completed
+    everything is in /runs/01990000-1111-7000-8000-000000000002
+    the run is still going
+    at work (12): T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, and 2 more
+    queued (1,488): T12, T13, T14, T15, T16, T17, T18, T19, T20, T21, and 1,478 more
+    ");
+    run.tasks.clear();
+    insta::assert_snapshot!(end(&run), @"
+    run 01990000-1111-7000-8000-000000000002: no task was accepted so far
+    everything is in /runs/01990000-1111-7000-8000-000000000002
+    the run is still going
+    ");
+}
+
+#[test]
+fn a_task_that_was_cancelled_says_so_once() {
+    let mut result = samples::result().tasks.remove(0);
+    result.outcome = sortie_protocol::Outcome::new(
+        sortie_protocol::OutcomeKind::Cancelled,
+        "cancelled",
+        "it was stopped",
+    );
+    let text = sheet::task_text(&result, Look::PLAIN);
+    assert!(text.contains("outcome     cancelled\n"), "{text}");
 }
 
 #[test]
@@ -92,14 +166,15 @@ fn a_run_that_was_interrupted_says_what_is_missing() {
         .skip_while(|line| !line.starts_with("run "))
         .collect();
     insta::assert_snapshot!(end.join("\n"), @"
-    run 01990000-1111-7000-8000-000000000002: 2 of 3 tasks completed, 2 nested, 13 requests, 5,000 tokens, $0.0016
+    run 01990000-1111-7000-8000-000000000002: 2 of 4 tasks completed, 2 nested, 13 requests, 5,000 tokens, $0.0016
     everything is in /runs/01990000-1111-7000-8000-000000000002
     the run was interrupted: its process is gone
-    without a result: Late
+    started, without a result (1): Late
     ");
     let json = serde_json::to_value(&sheet).unwrap();
     assert_eq!(json["state"], "interrupted");
     assert_eq!(json["unfinished"], serde_json::json!(["Late"]));
+    assert_eq!(json["neverStarted"], serde_json::json!([]));
     assert_eq!(json["tasks"][1]["children"][0]["id"], "Split.Left");
 }
 

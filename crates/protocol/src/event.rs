@@ -125,9 +125,9 @@ pub enum RunEventKind {
     },
     /// A model request is over.
     Answered {
-        /// All tokens of the task so far.
-        tokens: u64,
-        /// All money of the task so far.
+        /// All tokens of the task so far; `None` when nobody reported any.
+        tokens: Option<u64>,
+        /// All money of the task so far; `None` when no price is known.
         cost: Option<f64>,
     },
     /// The task gave its slot back and waits for its children.

@@ -24,12 +24,17 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Input, output, and cache writes: what a token budget counts.
-    pub fn total(&self) -> u64 {
+    /// Input, output, and cache writes, as far as they were reported; `None` when none of them was.
+    pub fn tokens(&self) -> Option<u64> {
         [self.input, self.output, self.cache_write]
             .into_iter()
             .flatten()
-            .sum()
+            .reduce(u64::saturating_add)
+    }
+
+    /// What a token budget counts: [`tokens`](Self::tokens), and 0 for what nobody reported.
+    pub fn total(&self) -> u64 {
+        self.tokens().unwrap_or_default()
     }
 }
 
@@ -77,5 +82,7 @@ mod tests {
             }
         );
         assert_eq!(sum.output, None);
+        assert_eq!(sum.tokens(), Some(7));
+        assert_eq!(Usage::default().tokens(), None);
     }
 }

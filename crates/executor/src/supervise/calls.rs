@@ -155,7 +155,7 @@ impl Supervisor<'_> {
         }
         let usage = self.receipt.usage();
         let answered = RunEventKind::Answered {
-            tokens: usage.total(),
+            tokens: usage.tokens(),
             cost: usage.cost,
         };
         self.family.bus.send(Some(&self.job.id), answered);
