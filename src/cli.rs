@@ -20,6 +20,7 @@ Exit codes:
   0    done; of a run: every task completed, and its data fits its schema
   1    a task did not complete, or what was asked for does not exist
   2    nothing ran: usage, settings, or a fault found before the start
+  129  its terminal was closed (SIGHUP): tasks stop and report
   130  interrupted (Ctrl-C once: tasks stop and report; twice: at once)
   143  terminated (SIGTERM)
 
@@ -89,7 +90,7 @@ Examples:
   sortie run batch.yaml --model openai/gpt-5.4-mini --json > result.json
   generate-tasks | sortie run - --max-concurrency 8
 
-Exit codes: 0 all completed and valid, 1 some did not, 2 nothing ran, 130 interrupted, 143 terminated";
+Exit codes: 0 all completed and valid, 1 some did not, 2 nothing ran, 129 hung up, 130 interrupted, 143 terminated";
 
 /// `sortie task`
 #[derive(Debug, Args)]
@@ -127,7 +128,7 @@ Examples:
   sortie task 'List the public types' --schema types.json | jq .
 
 The output goes to stdout, and everything else to stderr.
-Exit codes: 0 completed and valid, 1 not, 2 nothing ran, 130 interrupted, 143 terminated";
+Exit codes: 0 completed and valid, 1 not, 2 nothing ran, 129 hung up, 130 interrupted, 143 terminated";
 
 /// How tasks are run.
 #[derive(Debug, Args)]
@@ -280,9 +281,9 @@ fn not_blank(text: &str) -> Result<String, &'static str> {
     Ok(text.to_owned())
 }
 
-fn at_least_one(text: &str) -> Result<NonZeroU32, &'static str> {
-    let count: u32 = text.parse().map_err(|_| "a whole number is needed")?;
-    NonZeroU32::new(count).ok_or("at least 1 is needed, or nothing can run")
+fn at_least_one(text: &str) -> Result<NonZeroU32, String> {
+    text.parse()
+        .map_err(|_| format!("a whole number from 1 to {} is needed", u32::MAX))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod completions;
 mod exit;
 mod inputs;
 mod log;
+mod misuse;
 mod report;
 mod run;
 mod runs;
@@ -18,7 +19,6 @@ mod watch;
 use std::{env, ffi::OsStr, process::ExitCode};
 
 use clap::Parser;
-use sortie_config::Problem;
 
 use crate::{
     cli::{Cli, Command, Show},
@@ -66,10 +66,7 @@ fn misused(error: &clap::Error) -> Exit {
         .nth(1)
         .is_some_and(|door| door == "run" || door == "task");
     if runs && asked("--json") {
-        let text = error.render().to_string();
-        let first = text.lines().next().unwrap_or_default();
-        let message = first.strip_prefix("error: ").unwrap_or(first);
-        return answer::nothing_ran(&[Problem::error(message)], Show::Json);
+        return answer::nothing_ran(&[misuse::problem(error)], Show::Json);
     }
     Exit::NothingRan
 }

@@ -75,14 +75,15 @@ async fn watch(
     let result = loop {
         tokio::select! {
             heard = signals.next() => match interruption.hear(heard) {
-                Effect::Ask => {
+                Some(Effect::Ask) => {
                     audience.note("stopping: the tasks are asked to report; once more ends them at once");
                     stopper.ask();
                 }
-                Effect::Kill => {
+                Some(Effect::Kill) => {
                     audience.note("ending every task");
                     stopper.kill();
                 }
+                None => {}
             },
             Some(event) = events.recv() => audience.apply(&event),
             result = &mut finish => break result,
@@ -93,11 +94,13 @@ async fn watch(
     }
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     // The run is over and stored. A reader that does not read must not keep a signal from ending the program.
-    let written = tokio::select! {
-        written = tell(audience, &result, || present(&result, elapsed_ms)) => written,
-        heard = signals.next() => {
-            interruption.hear(heard);
-            Exit::Done
+    let mut told = std::pin::pin!(tell(audience, &result, || present(&result, elapsed_ms)));
+    let written = loop {
+        tokio::select! {
+            written = &mut told => break written,
+            heard = signals.next() => if interruption.hear(heard).is_some() {
+                break Exit::Done;
+            }
         }
     };
     Ok(interruption.exit().unwrap_or(match Exit::of_run(&result) {

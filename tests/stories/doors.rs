@@ -260,3 +260,31 @@ fn a_reader_that_leaves_is_no_failure_of_the_run() {
         assert_eq!(ended.code, Some(0), "{how}: {ended:?}");
     }
 }
+
+#[test]
+fn figures_that_nobody_reported_are_not_shown() {
+    let project = with_script("{finish: {text: x}}");
+    let args = ["task", "x", "--model", "script/play"];
+    let ended = sortie(&project, &args).expect(0);
+    assert!(!ended.stderr.contains("token"), "{ended:?}");
+    let ended = sortie(&project, &[&args[..], &["--events"]].concat()).expect(0);
+    let events: Vec<Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let answered = events.iter().find(|event| event["type"] == "answered");
+    assert_eq!(answered.unwrap()["tokens"], Value::Null);
+}
+
+#[test]
+fn a_misused_command_line_says_in_json_what_is_missing() {
+    let project = Project::new();
+    let ended = sortie(&project, &["run", "--json"]).expect(2);
+    let problem = &ended.result().problems[0];
+    assert!(
+        problem.message.ends_with("not provided: <FILE>"),
+        "{problem:?}"
+    );
+    assert_eq!(problem.help, None);
+}

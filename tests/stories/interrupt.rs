@@ -1,4 +1,4 @@
-//! Ctrl-C and `SIGTERM`.
+//! Ctrl-C, `SIGTERM`, and `SIGHUP`.
 
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -59,6 +59,31 @@ fn one_ctrl_c_asks_the_tasks_to_report() {
 #[test]
 fn a_sigterm_asks_the_tasks_to_report() {
     stopped_by(Signal::SIGTERM, 143);
+}
+
+#[test]
+fn a_closed_terminal_asks_the_tasks_to_report() {
+    stopped_by(Signal::SIGHUP, 129);
+}
+
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let project = working();
+    project.file(
+        "play.yaml",
+        r#"
+- turns:
+    - {tool: bash, args: {command: "touch busy; until [ -e go ]; do sleep 0.01; done"}}
+    - {finish: {text: all of it}}
+"#,
+    );
+    let mut command = project.sortie("nohup", [SORTIE, "run", "batch.yaml", "--json"]);
+    let run = Running::start(&project, &mut command);
+    wait_for_file(&project.path("busy"));
+    run.signal(Signal::SIGHUP);
+    project.file("go", "");
+    let ended = run.end().expect(0);
+    assert!(ended.task("Busy").outcome.is_completed());
 }
 
 #[test]
