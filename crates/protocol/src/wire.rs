@@ -1,6 +1,9 @@
 //! What a root and a child say to each other, one JSON document a line.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,31 +76,50 @@ pub struct Start {
 
 /// Secret values by name. Never logged, never stored; `Debug` shows the names alone.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Secrets(BTreeMap<String, String>);
+pub struct Secrets {
+    /// Every value, by its name.
+    values: BTreeMap<String, String>,
+    /// The names of those that stand where a key is asked for and are none.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    plain: BTreeSet<String>,
+}
 
 impl Secrets {
     /// The value behind a name.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.values.get(name).map(String::as_str)
     }
 
     /// Adds a value.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
-        self.0.insert(name.into(), value.into());
+        let name = name.into();
+        self.plain.remove(&name);
+        self.values.insert(name, value.into());
+    }
+
+    /// Adds a value that is handed out like the others, and is no secret: `ollama` for a server that wants any key.
+    pub fn insert_plain(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        let name = name.into();
+        self.plain.insert(name.clone());
+        self.values.insert(name, value.into());
     }
 
     /// Every name with its value.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
+        self.values
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Every name with its value, of those values that must not be told.
+    pub fn hidden(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.iter().filter(|(name, _)| !self.plain.contains(*name))
     }
 }
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
+        f.debug_set().entries(self.values.keys()).finish()
     }
 }
 

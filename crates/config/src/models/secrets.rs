@@ -11,8 +11,17 @@ use sortie_protocol::{Candidate, Secrets};
 use super::{KeySource, Models, Provider, Start, command};
 use crate::{Environment, Problem};
 
+/// A literal that is shorter than this is no key: `ollama`, `none`.
+const SHORTEST_LITERAL: usize = 12;
+
+/// The longest word: more letters in a row were drawn by lot.
+const LONGEST_WORD: usize = 12;
+
 /// The password of a URL that is shorter than this stands for none.
 const SHORTEST_PASSWORD: usize = 6;
+
+/// What the password of a URL is called.
+const PASSWORD: &str = "password";
 
 /// What values are made of: the environment, and what commands have printed so far.
 #[derive(Clone)]
@@ -109,6 +118,24 @@ fn sources(provider: &Provider) -> impl Iterator<Item = (String, &KeySource)> {
     key.chain(headers)
 }
 
+/// Whether a text that somebody wrote in place of a key or into a header is plainly none: short, or of words without a
+/// digit, such as `not-needed` and `sk-no-key-required`. It stands in many texts for what it says.
+fn is_plain(literal: &str) -> bool {
+    let is_word = |word: &str| word.len() <= LONGEST_WORD;
+    literal.len() < SHORTEST_LITERAL
+        || !literal.contains(|c: char| c.is_ascii_digit())
+            && literal.split(|c: char| !c.is_alphabetic()).all(is_word)
+}
+
+fn add(secrets: &mut Secrets, name: String, source: &KeySource, value: String) {
+    match source {
+        KeySource::Literal(_) if is_plain(&value) => secrets.insert_plain(name, value),
+        KeySource::Literal(_) | KeySource::Variable(_) | KeySource::Command(_) => {
+            secrets.insert(name, value);
+        }
+    }
+}
+
 impl Models {
     /// The values that `candidates` name. Commands are run for this by `start`, each once a run, for at most 10 seconds.
     ///
@@ -125,7 +152,7 @@ impl Models {
         for provider in wanted.into_iter().filter_map(|name| self.provider(name)) {
             for (name, source) in sources(provider) {
                 let value = self.vault.value(&name, source, start)?;
-                secrets.insert(name, value);
+                add(&mut secrets, name, source, value);
             }
             if let Some(url) = &provider.url_secret {
                 secrets.insert(url_name(provider), url.reveal());
@@ -134,7 +161,7 @@ impl Models {
         Ok(secrets)
     }
 
-    /// Every value of every provider, whether it is used or not: what must not be stored or shown.
+    /// Every value of every provider, whether it is used or not: what must not be stored or shown is among them.
     ///
     /// Runs no command; what one printed is among them once [`Self::secrets_for`] has handed it out.
     pub fn all_secrets(&self) -> Secrets {
@@ -142,13 +169,18 @@ impl Models {
         for provider in self.providers() {
             for (name, source) in sources(provider) {
                 if let Some(value) = self.vault.known(source) {
-                    secrets.insert(name, value);
+                    add(&mut secrets, name, source, value);
                 }
             }
             if let Some(url) = &provider.url_secret {
                 secrets.insert(url_name(provider), url.reveal());
                 for (part, value) in url_parts(url.reveal()) {
-                    secrets.insert(format!("{}.{part}", url_name(provider)), value);
+                    let name = format!("{}.{part}", url_name(provider));
+                    if part != PASSWORD && is_plain(value) {
+                        secrets.insert_plain(name, value);
+                    } else {
+                        secrets.insert(name, value);
+                    }
                 }
             }
         }
@@ -166,7 +198,7 @@ fn url_parts(url: &str) -> impl Iterator<Item = (&str, &str)> {
     let user = authority.rsplit_once('@').map(|(user, _)| user);
     let user = user.map(|user| match user.split_once(':') {
         // Some take a key for the user, and anything or nothing for the password.
-        Some((_, password)) if password.len() >= SHORTEST_PASSWORD => ("password", password),
+        Some((_, password)) if password.len() >= SHORTEST_PASSWORD => (PASSWORD, password),
         Some((user, _)) => ("user", user),
         None => ("user", user),
     });
@@ -176,3 +208,7 @@ fn url_parts(url: &str) -> impl Iterator<Item = (&str, &str)> {
         .chain(query.filter(|(name, _)| *name != "api-version"))
         .filter(|(_, value)| !value.is_empty())
 }
+
+#[cfg(test)]
+#[path = "secrets_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@ use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
 
+use serde_json::{Map, Value};
 use sortie_protocol::Secrets;
 
 /// Values shorter than this are no keys, and replacing them would tear ordinary text.
@@ -28,9 +29,12 @@ impl Redactor {
     /// Hears of further values.
     pub fn learn(&self, secrets: &Secrets) {
         let mut pairs = self.pairs.write().unwrap_or_else(PoisonError::into_inner);
-        for (name, value) in secrets.iter().filter(|(_, value)| value.len() >= SHORTEST) {
+        for (name, value) in secrets
+            .hidden()
+            .filter(|(_, value)| value.len() >= SHORTEST)
+        {
             let shown = format!("[key {name}]");
-            let quoted = serde_json::Value::from(value).to_string();
+            let quoted = Value::from(value).to_string();
             let quoted = &quoted[1..quoted.len() - 1];
             for form in [quoted, value] {
                 if !pairs.iter().any(|(known, _)| known == form) {
@@ -56,10 +60,46 @@ impl Redactor {
         text
     }
 
-    /// Takes the keys out of `text`.
-    pub(crate) fn clean_in_place(&self, text: &mut String) {
-        if let Cow::Owned(cleaned) = self.clean(text) {
-            *text = cleaned;
+    /// Takes the keys out of `text`. Says whether there were any.
+    pub(crate) fn clean_in_place(&self, text: &mut String) -> bool {
+        match self.clean(text) {
+            Cow::Owned(cleaned) => {
+                *text = cleaned;
+                true
+            }
+            Cow::Borrowed(_) => false,
+        }
+    }
+
+    /// Takes the keys out of a value, whose shape stays as it is; a number that holds one becomes text. Says whether
+    /// there were any.
+    pub(crate) fn clean_value(&self, value: &mut Value) -> bool {
+        match value {
+            Value::Null | Value::Bool(_) => false,
+            Value::Number(number) => match self.clean(&number.to_string()) {
+                Cow::Owned(cleaned) => {
+                    *value = Value::String(cleaned);
+                    true
+                }
+                Cow::Borrowed(_) => false,
+            },
+            Value::String(text) => self.clean_in_place(text),
+            // Each of them is cleaned, whatever was found before it.
+            Value::Array(items) => items
+                .iter_mut()
+                .fold(false, |found, item| self.clean_value(item) | found),
+            Value::Object(fields) => {
+                let mut found = false;
+                let clean = |(mut name, mut value)| {
+                    found |= self.clean_in_place(&mut name) | self.clean_value(&mut value);
+                    (name, value)
+                };
+                *fields = std::mem::take(fields)
+                    .into_iter()
+                    .map(clean)
+                    .collect::<Map<_, _>>();
+                found
+            }
         }
     }
 
@@ -104,6 +144,7 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::json;
 
     use super::*;
 
@@ -128,6 +169,27 @@ mod tests {
             r#"{"a":"[key QUOTED]"}"#
         );
         assert!(matches!(redactor.clean("nothing here"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_is_handed_out_and_is_no_secret_stays() {
+        let mut secrets = Secrets::default();
+        secrets.insert_plain("local.apiKey", "ollama");
+        assert_eq!(Redactor::new(&secrets).clean("use ollama"), "use ollama");
+    }
+
+    #[test]
+    fn a_value_keeps_its_shape() {
+        let mut secrets = Secrets::default();
+        secrets.insert("PIN", "123456");
+        secrets.insert("QUOTED", "with\"quote");
+        let redactor = Redactor::new(&secrets);
+        let mut value = json!({"n": [7, 1_234_567], "with\"quote": {"a": "is 123456", "b": null}});
+        assert!(redactor.clean_value(&mut value));
+        let clean =
+            json!({"n": [7, "[key PIN]7"], "[key QUOTED]": {"a": "is [key PIN]", "b": null}});
+        assert_eq!(value, clean);
+        assert!(!redactor.clean_value(&mut value));
     }
 
     proptest! {

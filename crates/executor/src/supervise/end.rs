@@ -1,6 +1,5 @@
 //! Putting a result together, and storing it.
 
-use serde_json::Value;
 use sortie_protocol::{Outcome, OutcomeKind, TaskResult};
 
 use super::child::Supervisor;
@@ -10,7 +9,7 @@ use crate::{
     error::chain,
     family::Family,
     launch::Exit,
-    store::StoreError,
+    store::{Redactor, StoreError},
 };
 
 impl Supervisor<'_> {
@@ -62,31 +61,47 @@ impl Supervisor<'_> {
 
 /// Writes a result's output and data, whole, and cleans what will be told of keys.
 fn store_output(family: &Family, result: &mut TaskResult) -> Result<(), StoreError> {
-    let redactor = family.store.redactor();
-    let clean = |text: &mut String| redactor.clean_in_place(text);
-    result.warnings.iter_mut().for_each(clean);
-    result.outcome.reason.iter_mut().for_each(clean);
-    result.outcome.message.iter_mut().for_each(clean);
-    // A provider's words stand here.
-    let attempts = result.model.attempts.iter_mut();
-    attempts.for_each(|attempt| clean(&mut attempt.left));
-    if let Some(output) = &mut result.output {
-        clean(output);
+    clean(family.store.redactor(), result);
+    if let Some(output) = &result.output {
         let path = family.store.path(&format!("{}.md", result.id));
         family.store.write_whole(&path, output)?;
         result.artifacts.output = Some(path);
     }
-    if let Some(structured) = &mut result.structured {
-        structured.error.iter_mut().for_each(clean);
-        if let Some(data) = &mut structured.data {
-            let text = data.to_string();
-            if let std::borrow::Cow::Owned(cleaned) = redactor.clean(&text) {
-                *data = serde_json::from_str(&cleaned).unwrap_or(Value::String(cleaned));
-            }
-            family
-                .store
-                .write_json(&family.store.path(&format!("{}.json", result.id)), data)?;
-        }
+    let data = result.structured.as_ref().and_then(|it| it.data.as_ref());
+    if let Some(data) = data {
+        let path = family.store.path(&format!("{}.json", result.id));
+        family.store.write_json(&path, data)?;
     }
     Ok(())
+}
+
+/// Takes the keys out of a result. What was found in the report itself is no longer what the child reported, and whoever
+/// reads it is warned.
+fn clean(redactor: &Redactor, result: &mut TaskResult) {
+    let text = |text: &mut String| redactor.clean_in_place(text);
+    let mut found = Vec::new();
+    if result.output.as_mut().is_some_and(text) {
+        found.push("output");
+    }
+    if let Some(structured) = &mut result.structured {
+        structured.error.as_mut().map(text);
+        let data = structured.data.as_mut();
+        if data.is_some_and(|data| redactor.clean_value(data)) {
+            found.push("data");
+        }
+    }
+    if !found.is_empty() {
+        let places = found.join(" and the ");
+        result.warnings.push(format!(
+            "keys were taken out of the {places}: each is `[key NAME]` now"
+        ));
+    }
+    let outcome = &mut result.outcome;
+    let words = outcome.reason.iter_mut().chain(&mut outcome.message);
+    let words = words.chain(&mut result.warnings);
+    // A provider's words stand here.
+    let attempts = result.model.attempts.iter_mut();
+    for text in words.chain(attempts.map(|attempt| &mut attempt.left)) {
+        redactor.clean_in_place(text);
+    }
 }

@@ -144,6 +144,8 @@ async fn start(family: &Family, job: &Job) -> Result<(Child, TaskFiles), Outcome
 }
 
 #[cfg(test)]
+mod end_tests;
+#[cfg(test)]
 mod limits_tests;
 #[cfg(test)]
 mod stopping_tests;
