@@ -111,7 +111,10 @@ pub fn read_batch_node(node: &Node, source: Option<&Source>, door: Door) -> Draf
         places: Vec::new(),
     };
     let batch = reader.batch(node);
-    reader.problems.sort_by_key(Problem::position);
+    // Not by line and column, which are counted anew for every comparison.
+    reader
+        .problems
+        .sort_by_key(|problem| problem.place().map(|(_, span)| span.start));
     Draft {
         batch,
         problems: reader.problems,
