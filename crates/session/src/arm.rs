@@ -9,7 +9,7 @@ use std::{
         fd::{AsFd, BorrowedFd},
         unix::net::UnixStream,
     },
-    sync::atomic::{AtomicBool, AtomicI32, Ordering},
+    sync::atomic::{AtomicU8, Ordering},
     thread,
 };
 
@@ -26,11 +26,15 @@ use crate::descendants;
 /// The exit code of a child that was told to go: 128 + `SIGTERM`.
 pub(crate) const TOLD_TO_GO: u8 = 143;
 
-/// What the watcher leaves with. Changes once the report is out: from then on being left by the root is no fault.
-static CODE: AtomicI32 = AtomicI32::new(TOLD_TO_GO as i32);
+/// How far this process is. Leaves [`AT_WORK`] once, so that a child either reports or was told to go, never both.
+static STAGE: AtomicU8 = AtomicU8::new(AT_WORK);
 
-/// Whether the descendants are being killed; nothing may be started any more.
-static LEAVING: AtomicBool = AtomicBool::new(false);
+/// Nothing was reported, and nobody asked it to go.
+const AT_WORK: u8 = 0;
+/// The report goes out: from now on being left by the root is no fault.
+const REPORTED: u8 = 1;
+/// The descendants are being killed; nothing may be started or told any more.
+const LEAVING: u8 = 2;
 
 /// Why a child cannot live.
 #[derive(Debug, Error)]
@@ -90,9 +94,26 @@ pub(crate) fn arm() -> Result<bool, ArmError> {
     Ok(leads)
 }
 
-/// Says that the report is out.
-pub(crate) fn report_is_out() {
-    CODE.store(0, Ordering::Release);
+/// To be awaited before the report goes out. Of work that was cut off there is none, and this waits for the end.
+pub(crate) async fn before_the_report() {
+    if advance(REPORTED) == LEAVING {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// To be awaited before anything is started, and before anything counts that a process of ours brought: from the moment
+/// that this process is on its way out they end by its own hand, and this waits for the end.
+pub(crate) async fn unless_leaving() {
+    if STAGE.load(Ordering::SeqCst) == LEAVING {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Goes from work to `stage`, unless it went elsewhere before, and says where it is now.
+fn advance(stage: u8) -> u8 {
+    STAGE
+        .compare_exchange(AT_WORK, stage, Ordering::SeqCst, Ordering::SeqCst)
+        .map_or_else(|reached| reached, |_| stage)
 }
 
 fn failed<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ArmError {
@@ -138,18 +159,18 @@ fn wait_for_the_end(term: BorrowedFd<'_>) {
     }
 }
 
-/// Whether this process is on its way out.
-pub(crate) fn is_leaving() -> bool {
-    LEAVING.load(Ordering::Acquire)
-}
-
 /// Leaves at once, with everything below.
 #[expect(
     clippy::exit,
     reason = "there is no caller to return to: the process has lost its owner"
 )]
 pub(crate) fn leave() -> ! {
-    LEAVING.store(true, Ordering::Release);
+    // Before the first of them is killed: whoever sees one end can tell why.
+    let code = if advance(LEAVING) == REPORTED {
+        0
+    } else {
+        TOLD_TO_GO
+    };
     descendants::end_all();
-    std::process::exit(CODE.load(Ordering::Acquire));
+    std::process::exit(i32::from(code));
 }

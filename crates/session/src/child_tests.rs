@@ -104,23 +104,26 @@ impl Session {
         }
     }
 
+    /// Does what a root does about a message.
+    fn answer(&mut self, message: &Up) {
+        match message {
+            Up::Record(record) => self.say(&Down::Taken { n: record.n }),
+            Up::Call {
+                id,
+                call: Call::Admit { .. },
+            } => self.say(&Down::Reply {
+                id: *id,
+                reply: Reply::Go,
+            }),
+            _ => {}
+        }
+    }
+
     /// Plays the root until `until` says so.
     fn play(&mut self, mut until: impl FnMut(&Up) -> bool) -> Up {
         loop {
             let message = self.hear().expect("the child ended");
-            match &message {
-                Up::Record(record) => self.say(&Down::Taken { n: record.n }),
-                Up::Call {
-                    id,
-                    call: Call::Admit { .. },
-                } => {
-                    self.say(&Down::Reply {
-                        id: *id,
-                        reply: Reply::Go,
-                    });
-                }
-                _ => {}
-            }
+            self.answer(&message);
             if until(&message) {
                 return message;
             }
@@ -151,8 +154,13 @@ const TREE: &str = "sleep 1000 & (sleep 1001 &) ; setsid sleep 1002 & (setsid sh
 
 /// Starts a session that runs [`TREE`] and waits until all six are there.
 fn with_a_tree(folder: &Path) -> (Session, Vec<u32>) {
+    with_sleepers(folder, TREE, 6)
+}
+
+/// Starts a session that runs `command` and waits until `count` processes sleep.
+fn with_sleepers(folder: &Path, command: &str, count: usize) -> (Session, Vec<u32>) {
     let mut session = Session::start();
-    session.assign(folder, TREE);
+    session.assign(folder, command);
     session.play(|up| matches!(up, Up::Event(event) if matches!(event.kind, sortie_protocol::EventKind::ToolStarted { .. })));
     let sleepers = |pid| {
         descendants(pid)
@@ -161,7 +169,7 @@ fn with_a_tree(folder: &Path) -> (Session, Vec<u32>) {
             .collect::<Vec<_>>()
     };
     assert!(
-        wait_until(SOON, || sleepers(session.pid()).len() == 6),
+        wait_until(SOON, || sleepers(session.pid()).len() == count),
         "{:?}",
         descendants(session.pid())
     );
@@ -231,6 +239,25 @@ fn on_term_it_takes_everything_below_with_it() {
     session.signal(Signal::SIGTERM);
     assert_eq!(session.exit().code(), Some(143));
     assert_eq!(survivors(&tree), Vec::<u32>::new());
+}
+
+#[test]
+fn what_its_own_end_cut_off_is_never_told_as_done() {
+    // Whom it takes longest to end is what the session waits for while it could go on.
+    let command = "(trap '' TERM; exec sleep 1006) & setsid sleep 1002 & sleep 1007";
+    for _ in 0..20 {
+        let folder = TempDir::new().unwrap();
+        let (mut session, tree) = with_sleepers(folder.path(), command, 3);
+        session.signal(Signal::SIGTERM);
+        let mut after = Vec::new();
+        while let Some(message) = session.hear() {
+            session.answer(&message);
+            after.push(message);
+        }
+        assert_eq!(session.exit().code(), Some(143));
+        assert!(after.is_empty(), "{after:?}");
+        assert_eq!(survivors(&tree), Vec::<u32>::new());
+    }
 }
 
 #[test]

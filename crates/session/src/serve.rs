@@ -56,7 +56,7 @@ where
             }
             Err(ending) => nothing_done(ending),
         };
-        arm::report_is_out();
+        arm::before_the_report().await;
         link.finish(report);
         writer.await
     };

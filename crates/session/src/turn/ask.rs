@@ -15,6 +15,7 @@ use super::{
     retry::{Fault, Next},
 };
 use crate::{
+    arm,
     link::Link,
     model::{Answer, Chunk, ModelError, ModelRequest, Patience},
 };
@@ -36,6 +37,7 @@ impl Session<'_> {
     /// Asks until a model answers, or until nothing is left to ask.
     pub(super) async fn answer(&mut self) -> Result<(usize, Answer), Ending> {
         loop {
+            arm::unless_leaving().await;
             let candidate = self.chain.candidate();
             let admit = self.link.call(Call::Admit { candidate });
             let id = admit.id();
@@ -110,6 +112,7 @@ impl Session<'_> {
 
     /// Sends one request and takes its answer in.
     async fn request(&mut self, admit: u64, candidate: usize) -> Result<Answer, Unanswered> {
+        arm::unless_leaving().await;
         // Also what came while the request waited to be let out.
         self.open_mail();
         self.requests += 1;

@@ -189,10 +189,8 @@ impl Session<'_> {
                 return;
             }
         }
-        if arm::is_leaving() {
-            // The watcher is killing what there is; whatever started now might escape it.
-            std::future::pending::<()>().await;
-        }
+        // The watcher kills what there is; whatever started now might escape it.
+        arm::unless_leaving().await;
         let mut running: FuturesOrdered<Running> = calls
             .iter()
             .zip(orders)
@@ -200,6 +198,7 @@ impl Session<'_> {
             .collect();
         let mut answered = calls.iter();
         while let (Some((answer, took)), Some(call)) = (running.next().await, answered.next()) {
+            arm::unless_leaving().await;
             self.link.event(EventKind::ToolEnded {
                 tool: call.name.clone(),
                 ok: answer.ok,
