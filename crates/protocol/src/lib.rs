@@ -15,6 +15,7 @@ mod outcome;
 mod plan;
 mod problem;
 mod record;
+pub mod redact;
 mod report;
 mod result;
 pub mod schemas;

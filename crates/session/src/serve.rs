@@ -1,7 +1,7 @@
 //! One prompt, from `start` to `finished`.
 
 use sortie_protocol::{
-    Down, Ending, PROTOCOL_VERSION, Record, Report, Secrets, SessionPlan, Start,
+    Down, Ending, PROTOCOL_VERSION, Record, Report, Secrets, SessionPlan, Start, redact::Redactor,
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -49,8 +49,9 @@ where
             }) => {
                 // From here on a second prompt is told that it is one.
                 drop(opening);
+                let keys = Redactor::new(&secrets);
                 let models = models(&plan, secrets);
-                Session::new(&plan, &models, link.clone(), records)
+                Session::new(&plan, &models, link.clone(), keys, records)
                     .run(prompt)
                     .await
             }

@@ -99,3 +99,32 @@ async fn the_report_is_the_last_line_and_whatever_the_root_sends_afterwards_chan
     assert_eq!(heard.report().data, Some(json!(1)));
     assert_eq!(heard.ended().len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn no_key_of_the_run_stands_in_what_a_tool_answers() {
+    let folder = TempDir::new().unwrap();
+    // Whatever has no cut of its own is freed of keys too: the names in a folder.
+    std::fs::write(folder.path().join("sk-1234567890"), "is sk-1234567890\n").unwrap();
+    let turns = json!([
+        {"tool": "read", "args": {"path": "."}},
+        {"tool": "read", "args": {"path": "sk-1234567890"}},
+        {"finish": {"data": 1}},
+    ]);
+    let mut secrets = Secrets::default();
+    secrets.insert("A", "sk-1234567890");
+    let opening = vec![
+        Down::Start(Box::new(Start {
+            version: PROTOCOL_VERSION,
+            plan: plan(folder.path(), &turns),
+            secrets,
+        })),
+        Down::Prompt {
+            text: "do it".into(),
+        },
+    ];
+    let heard = converse(opening, Box::new(|_| None)).await;
+    assert_eq!(
+        heard.texts()[..2],
+        ["true read: [key A]\n", "true read: is [key A]\n"]
+    );
+}

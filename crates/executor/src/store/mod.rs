@@ -12,7 +12,6 @@
 
 mod address;
 mod journal;
-mod redact;
 mod sync;
 mod task;
 
@@ -28,8 +27,8 @@ use thiserror::Error;
 
 pub use address::{AddressError, field};
 pub use journal::{Entry, Line, Read, read_journal};
-pub use redact::Redactor;
-pub(crate) use redact::Stream;
+pub use sortie_protocol::redact::Redactor;
+pub(crate) use sortie_protocol::redact::Stream;
 pub(crate) use task::TaskFiles;
 
 use journal::Journal;

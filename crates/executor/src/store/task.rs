@@ -11,7 +11,7 @@ use std::{
 use serde::Serialize;
 use sortie_protocol::{Record, TaskId};
 
-use super::{Store, StoreError, io_error, redact::Stream};
+use super::{Store, StoreError, Stream, io_error};
 
 /// The most that is kept of a child's standard error.
 const LOG_LIMIT: usize = 1 << 20;

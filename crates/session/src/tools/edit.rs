@@ -2,10 +2,11 @@
 
 mod nearest;
 
-use std::{fs, io, ops::Range, path::Path};
+use std::{fs, io, ops::Range, path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use serde_json::Value;
+use sortie_protocol::redact::Redactor;
 
 use self::nearest::nearest;
 use super::{
@@ -31,16 +32,17 @@ pub(super) struct Edit;
 impl Tool for Edit {
     async fn run(&self, args: &Value, context: &ToolContext) -> ToolAnswer {
         let (args, cwd) = (args.clone(), context.cwd.clone());
-        on_a_thread(move || edit(&args, &cwd)).await
+        let keys = Arc::clone(&context.keys);
+        on_a_thread(move || edit(&args, &cwd, &keys)).await
     }
 }
 
-fn edit(args: &Value, cwd: &Path) -> Result<String, String> {
+fn edit(args: &Value, cwd: &Path, keys: &Redactor) -> Result<String, String> {
     let args = Arguments::read(args, &["path", "edits"])?;
     let file = args.path(cwd)?;
     let changes = changes(args)?;
     let text = load(&file, cwd)?;
-    let mut places = place_all(&text, &changes)
+    let mut places = place_all(&text, &changes, keys)
         .map_err(|faults| format!("`{}` was not changed\n{}", file.text, faults.join("\n")))?;
     places.sort_by_key(|place| place.range.start);
     let (body, lines) = apply(&text.body, &places);
@@ -145,11 +147,15 @@ struct Place {
     new: String,
 }
 
-fn place_all(text: &Text, changes: &[Change<'_>]) -> Result<Vec<Place>, Vec<String>> {
+fn place_all(
+    text: &Text,
+    changes: &[Change<'_>],
+    keys: &Redactor,
+) -> Result<Vec<Place>, Vec<String>> {
     let mut places: Vec<Place> = Vec::new();
     let mut faults = Vec::new();
     for (index, change) in changes.iter().enumerate() {
-        match place(text, change) {
+        match place(text, change, keys) {
             Err(fault) => faults.push(format!("`edits[{index}]`: {fault}")),
             Ok((range, new)) => {
                 let clash = places
@@ -173,7 +179,11 @@ fn place_all(text: &Text, changes: &[Change<'_>]) -> Result<Vec<Place>, Vec<Stri
     }
 }
 
-fn place(text: &Text, change: &Change<'_>) -> Result<(Range<usize>, String), String> {
+fn place(
+    text: &Text,
+    change: &Change<'_>,
+    keys: &Redactor,
+) -> Result<(Range<usize>, String), String> {
     let body = text.body.as_str();
     let (mut old, mut new) = (change.old.to_owned(), change.new.to_owned());
     if text.crlf {
@@ -188,7 +198,7 @@ fn place(text: &Text, change: &Change<'_>) -> Result<(Range<usize>, String), Str
     }
     match starts.as_slice() {
         [start] => Ok((*start..start + old.len(), new)),
-        [] => Err(not_found(body, change.old)),
+        [] => Err(not_found(body, change.old, keys)),
         many => Err(ambiguous(body, many)),
     }
 }
@@ -227,8 +237,14 @@ fn ambiguous(body: &str, starts: &[usize]) -> String {
     )
 }
 
-fn not_found(body: &str, old: &str) -> String {
-    match nearest(body, old) {
+fn not_found(body: &str, old: &str, keys: &Redactor) -> String {
+    if let Some(shown) = keys.stand_in(body, old) {
+        return format!(
+            "`oldText` holds `{shown}`, which stands for a key that is not shown; edit the text around it"
+        );
+    }
+    // Without keys, since what is shown of it is cut.
+    match nearest(&keys.clean(body), &keys.clean(old)) {
         None => {
             "`oldText` does not occur in the file, and nothing like it; read the file again".into()
         }

@@ -229,12 +229,33 @@ fn a_search_in_a_large_file_ends_soon() {
     assert!(near.is_some());
 }
 
+#[tokio::test]
+async fn a_key_in_the_file_is_not_shown_and_cannot_be_quoted() {
+    let bench = Bench::new().with_key("A_KEY", "sk-1234567890");
+    let long = "x".repeat(290);
+    bench.file("e.env", format!("# the key\nA={long}sk-1234567890\nB=2\n"));
+    let quoted = format!("A={long}[key A_KEY]");
+    let mut texts = Vec::new();
+    for old in [quoted, format!("a={long}")] {
+        let args = json!({"path": "e.env", "edits": [{"oldText": old, "newText": ""}]});
+        texts.push(bench.failed("edit", args).await.replace(&long, "xxx"));
+    }
+    insta::assert_snapshot!(texts.join("--\n"), @"
+    `e.env` was not changed
+    `edits[0]`: `oldText` holds `[key A_KEY]`, which stands for a key that is not shown; edit the text around it--
+    `e.env` was not changed
+    `edits[0]`: `oldText` does not occur in the file; the nearest place is line 2, which differs only in case, quotes and whitespace (`-` is `oldText`, `+` the file):
+    -a=xxx
+    +A=xxx[key A_K
+    ");
+}
+
 proptest! {
     #[test]
     fn an_edit_changes_its_place_and_nothing_else(before in "[a-c\n]{0,20}", after in "[a-c\n]{0,20}", new in "[a-z\n]{0,9}") {
         let text = Text::read(format!("{before}[X]{after}"));
         let change = Change { old: "[X]", new: &new };
-        let places = place_all(&text, &[change]).ok().unwrap();
+        let places = place_all(&text, &[change], &Redactor::default()).ok().unwrap();
         let (body, lines) = apply(&text.body, &places);
         prop_assert_eq!(text.dressed(&body), format!("{before}{new}{after}"));
         prop_assert_eq!(lines, vec![before.matches('\n').count() + 1]);

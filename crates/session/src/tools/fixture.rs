@@ -7,6 +7,7 @@ use std::{
 };
 
 use serde_json::Value;
+use sortie_protocol::{Secrets, redact::Redactor};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +57,7 @@ impl Bench {
             kill_grace: Duration::from_secs(5),
             summarize: false,
             cancel: CancellationToken::new(),
+            keys: Arc::default(),
             artifacts: kept.clone(),
         };
         Self {
@@ -67,6 +69,13 @@ impl Bench {
 
     pub(super) fn with_limit(mut self, bytes: usize) -> Self {
         self.context.output_limit = bytes;
+        self
+    }
+
+    pub(super) fn with_key(mut self, name: &str, value: &str) -> Self {
+        let mut secrets = Secrets::default();
+        secrets.insert(name, value);
+        self.context.keys = Arc::new(Redactor::new(&secrets));
         self
     }
 

@@ -19,6 +19,7 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::Value;
+use sortie_protocol::redact::Redactor;
 use tokio_util::sync::CancellationToken;
 
 /// What a tool answers.
@@ -73,6 +74,8 @@ pub struct ToolContext {
     pub summarize: bool,
     /// Fires when the session is told to stop.
     pub cancel: CancellationToken,
+    /// Takes keys out of what is cut before it is told.
+    pub keys: Arc<Redactor>,
     /// Where long output goes.
     pub artifacts: Arc<dyn ArtifactSink>,
 }

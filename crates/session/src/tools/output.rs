@@ -1,4 +1,6 @@
-//! The output of a command: decoded as it comes, kept within a limit, the rest sent on as an artifact.
+//! The output of a command: decoded as it comes, freed of keys, kept within a limit, the rest sent on as an artifact.
+
+use sortie_protocol::redact::Stream;
 
 use super::ToolContext;
 
@@ -16,6 +18,8 @@ pub(super) struct Capture<'a> {
     context: &'a ToolContext,
     name: String,
     decoder: Decoder,
+    /// Keys are taken out before anything is cut: half of one would be known to nobody.
+    keys: Stream,
     /// The start of the output; all of it as long as nothing was sent on.
     head: String,
     /// The latest output, once there is more than the limit.
@@ -33,6 +37,7 @@ impl<'a> Capture<'a> {
             name: format!("{tool}-{}", context.serial),
             context,
             decoder: Decoder::default(),
+            keys: Stream::default(),
             head: String::new(),
             tail: String::new(),
             piece: String::new(),
@@ -44,12 +49,15 @@ impl<'a> Capture<'a> {
     /// Takes bytes as they came; a character may be cut between two calls.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let text = self.decoder.push(bytes);
+        let text = self.keys.push(&self.context.keys, &text);
         self.take(&text);
     }
 
     /// The output for the answer, ending in a line's end unless it is empty.
     pub(super) fn finish(mut self) -> String {
         let rest = self.decoder.finish();
+        let mut rest = self.keys.push(&self.context.keys, &rest);
+        rest.push_str(&self.keys.finish(&self.context.keys));
         self.take(&rest);
         if self.is_whole() {
             return ended(self.head);

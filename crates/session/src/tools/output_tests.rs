@@ -78,6 +78,30 @@ fn an_artifact_has_a_limit_too() {
     assert_eq!(bench.kept.whole("bash-7").len(), 32 << 20);
 }
 
+#[test]
+fn keys_are_gone_before_anything_is_cut() {
+    let key = "sk-1234567890";
+    // Wherever the cuts of the head and the tail fall within the key.
+    for before in 0..60 {
+        let bench = Bench::new().with_limit(40).with_key("A", key);
+        let line = format!("{}{key}{}", "x".repeat(before), "y".repeat(60 - before));
+        let pieces: Vec<_> = line.as_bytes().chunks(7).collect();
+        let text = captured(&bench, &pieces);
+        for shown in [text, bench.kept.whole("bash-7")] {
+            let is_seen =
+                |len: usize| shown.contains(&key[..len]) || shown.contains(&key[13 - len..]);
+            assert!(!is_seen(3), "{before}: {shown}");
+        }
+        assert!(bench.kept.whole("bash-7").contains("[key A]"));
+    }
+}
+
+#[test]
+fn a_key_that_the_output_ends_within_is_one() {
+    let bench = Bench::new().with_key("A", "sk-1234567890");
+    assert_eq!(captured(&bench, &[b"a sk-12", b"34"]), "a [key A]\n");
+}
+
 proptest! {
     #[test]
     fn characters_survive_any_cut(text in "\\PC{0,60}", step in 1_usize..9) {

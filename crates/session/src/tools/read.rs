@@ -6,11 +6,13 @@ use std::{
     fs::{self, File},
     io,
     path::Path,
+    sync::Arc,
 };
 
 use async_trait::async_trait;
 use serde_json::Value;
 use similar::TextDiff;
+use sortie_protocol::redact::Redactor;
 
 use self::extract::{Extract, Range, extract};
 use super::{
@@ -37,12 +39,12 @@ pub(super) struct Read;
 impl Tool for Read {
     async fn run(&self, args: &Value, context: &ToolContext) -> ToolAnswer {
         let (args, cwd) = (args.clone(), context.cwd.clone());
-        let limit = context.output_limit;
-        on_a_thread(move || read(&args, &cwd, limit)).await
+        let (limit, keys) = (context.output_limit, Arc::clone(&context.keys));
+        on_a_thread(move || read(&args, &cwd, limit, &keys)).await
     }
 }
 
-fn read(args: &Value, cwd: &Path, limit: usize) -> Result<String, String> {
+fn read(args: &Value, cwd: &Path, limit: usize, keys: &Redactor) -> Result<String, String> {
     let args = Arguments::read(args, &["path", "range"])?;
     let file = args.path(cwd)?;
     let range = match args.optional_text("range")? {
@@ -63,7 +65,7 @@ fn read(args: &Value, cwd: &Path, limit: usize) -> Result<String, String> {
         return Err(format!("`{}` is no regular file", file.text));
     }
     let opened = File::open(&file.path).map_err(unreadable)?;
-    match extract(opened, range, limit).map_err(unreadable)? {
+    match extract(opened, range, limit, keys).map_err(unreadable)? {
         Extract::Text(text) => Ok(text),
         Extract::Binary => Err(format!(
             "`{}` is no text: a binary file of {} bytes",

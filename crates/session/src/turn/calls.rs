@@ -197,8 +197,9 @@ impl Session<'_> {
             .map(|(call, order)| self.start(call, order))
             .collect();
         let mut answered = calls.iter();
-        while let (Some((answer, took)), Some(call)) = (running.next().await, answered.next()) {
+        while let (Some((mut answer, took)), Some(call)) = (running.next().await, answered.next()) {
             arm::unless_leaving().await;
+            self.keys.clean_in_place(&mut answer.text);
             self.link.event(EventKind::ToolEnded {
                 tool: call.name.clone(),
                 ok: answer.ok,
@@ -219,7 +220,7 @@ impl Session<'_> {
     fn start(&mut self, call: &ToolCall, order: Order) -> Running {
         self.link.event(EventKind::ToolStarted {
             tool: call.name.clone(),
-            detail: detail(&call.args),
+            detail: detail(&call.args, &self.keys),
         });
         let started = Instant::now();
         let context = self.context(call);
@@ -246,6 +247,7 @@ impl Session<'_> {
             kill_grace: Duration::from_millis(self.plan.clocks.kill_grace_ms),
             summarize: self.plan.read.summarize,
             cancel: self.link.cancelled().clone(),
+            keys: Arc::clone(&self.keys),
             artifacts: Arc::new(self.link.clone()),
         }
     }

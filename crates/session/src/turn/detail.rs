@@ -1,12 +1,13 @@
 //! What people are shown of a call.
 
 use serde_json::Value;
+use sortie_protocol::redact::Redactor;
 
 /// Characters that are shown.
 const SHOWN: usize = 80;
 
 /// The most telling argument of a call, on one line, shortened.
-pub(super) fn detail(args: &Value) -> String {
+pub(super) fn detail(args: &Value, keys: &Redactor) -> String {
     const TELLING: [&str; 4] = ["path", "command", "pattern", "url"];
     if let Some(tasks) = args.get("tasks").and_then(Value::as_array) {
         return match tasks.len() {
@@ -19,6 +20,7 @@ pub(super) fn detail(args: &Value) -> String {
         .find_map(|name| args.get(name)?.as_str())
         .or_else(|| args.as_object()?.values().find_map(Value::as_str))
         .unwrap_or_default();
+    let told = keys.clean(told);
     let mut shown = String::new();
     let mut left = SHOWN;
     for word in told.split_whitespace() {
@@ -41,22 +43,37 @@ pub(super) fn detail(args: &Value) -> String {
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
+    use sortie_protocol::Secrets;
 
     use super::*;
 
+    fn plain(args: &Value) -> String {
+        detail(args, &Redactor::default())
+    }
+
     #[test]
     fn the_most_telling_argument_is_shown_on_one_line() {
-        assert_eq!(detail(&json!({"content": "x", "path": "a.rs"})), "a.rs");
-        assert_eq!(detail(&json!({"command": "a \\\n  b"})), "a \\ b");
-        assert_eq!(detail(&json!({"items": [], "note": "n"})), "n");
-        assert_eq!(detail(&json!({"tasks": [{}, {}]})), "2 tasks");
-        assert_eq!(detail(&json!("cut off {")), "");
+        assert_eq!(plain(&json!({"content": "x", "path": "a.rs"})), "a.rs");
+        assert_eq!(plain(&json!({"command": "a \\\n  b"})), "a \\ b");
+        assert_eq!(plain(&json!({"items": [], "note": "n"})), "n");
+        assert_eq!(plain(&json!({"tasks": [{}, {}]})), "2 tasks");
+        assert_eq!(plain(&json!("cut off {")), "");
+    }
+
+    #[test]
+    fn no_key_is_shown_in_part() {
+        let mut secrets = Secrets::default();
+        secrets.insert("A_KEY", "sk-1234567890");
+        let keys = Redactor::new(&secrets);
+        let command = format!("{} sk-1234567890", "x".repeat(SHOWN - 5));
+        let shown = detail(&json!({"command": command}), &keys);
+        assert_eq!(shown, format!("{} [key…", "x".repeat(SHOWN - 5)));
     }
 
     proptest! {
         #[test]
         fn it_is_short_and_has_no_control_characters(text in any::<String>()) {
-            let shown = detail(&json!({"command": text}));
+            let shown = plain(&json!({"command": text}));
             prop_assert!(shown.chars().count() <= SHOWN + 1);
             prop_assert!(!shown.chars().any(char::is_control));
         }

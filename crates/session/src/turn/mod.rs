@@ -8,11 +8,12 @@ mod retry;
 mod toolbox;
 mod transcript;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sortie_prompts::notes;
 use sortie_protocol::{
     AssistantTurn, Ending, EventKind, Origin, Record, RecordKind, Report, SessionPlan, Up,
+    redact::Redactor,
 };
 use tokio::{select, time::sleep};
 
@@ -35,6 +36,8 @@ pub(crate) struct Session<'a> {
     plan: &'a SessionPlan,
     models: &'a dyn ModelClient,
     link: Link,
+    /// Takes keys out of what tools answer and of what is shown of their calls.
+    keys: Arc<Redactor>,
     transcript: Transcript,
     chain: Chain,
     desk: Desk,
@@ -59,11 +62,13 @@ impl<'a> Session<'a> {
         plan: &'a SessionPlan,
         models: &'a dyn ModelClient,
         link: Link,
+        keys: Redactor,
         stored: Vec<Record>,
     ) -> Self {
         Self {
             plan,
             models,
+            keys: Arc::new(keys),
             transcript: Transcript::resume(stored, link.clone()),
             link,
             chain: Chain::new(plan.retry, plan.candidates.len()),

@@ -5,6 +5,8 @@ use std::{
     str::FromStr,
 };
 
+use sortie_protocol::redact::Redactor;
+
 /// The most lines that one call shows.
 const LINES: u64 = 2_000;
 /// How far a file is read on to count its lines, in bytes.
@@ -62,14 +64,19 @@ pub(super) enum Extract {
     },
 }
 
-/// Reads the lines `range` of `source`, at most `limit` bytes of them.
-pub(super) fn extract(source: impl Read, range: Range, limit: usize) -> io::Result<Extract> {
+/// Reads the lines `range` of `source`, at most `limit` bytes of them, and puts names in the place of `keys`.
+pub(super) fn extract(
+    source: impl Read,
+    range: Range,
+    limit: usize,
+    keys: &Redactor,
+) -> io::Result<Extract> {
     let mut reader = BufReader::with_capacity(64 << 10, source);
     let start = reader.fill_buf()?;
     if start[..start.len().min(SNIFFED)].contains(&0) {
         return Ok(Extract::Binary);
     }
-    let mut scan = Scan::new(range, limit);
+    let mut scan = Scan::new(range, limit, keys.longest());
     loop {
         let block = reader.fill_buf()?;
         if block.is_empty() {
@@ -82,19 +89,25 @@ pub(super) fn extract(source: impl Read, range: Range, limit: usize) -> io::Resu
         let len = block.len();
         scan.read += len as u64;
         reader.consume(len);
-        if scan.is_over() && scan.read > COUNTED {
+        if scan.is_over() && scan.after.len() >= scan.margin && scan.read > COUNTED {
             break;
         }
     }
-    Ok(scan.into_extract())
+    Ok(scan.into_extract(keys))
 }
 
 /// Where a walk over a file's lines stands.
 struct Scan {
     range: Range,
     limit: usize,
+    /// How much is kept of what stands around the part that is shown, for keys that its ends cut through.
+    margin: usize,
+    /// The end of what stands before it.
+    before: Vec<u8>,
     /// What is shown so far.
     text: Vec<u8>,
+    /// The start of what stands after it.
+    after: Vec<u8>,
     /// The line that the next piece belongs to.
     line: u64,
     /// Where that line starts in `text`.
@@ -119,11 +132,14 @@ enum Stop {
 }
 
 impl Scan {
-    fn new(range: Range, limit: usize) -> Self {
+    fn new(range: Range, limit: usize, margin: usize) -> Self {
         Self {
             range,
             limit,
+            margin,
+            before: Vec::new(),
             text: Vec::new(),
+            after: Vec::new(),
             line: 1,
             line_start: 0,
             in_line: false,
@@ -136,22 +152,42 @@ impl Scan {
 
     fn take(&mut self, piece: &[u8]) {
         self.in_line = true;
-        if self.stop.is_none() && (self.range.first..=self.range.last).contains(&self.line) {
+        if self.line < self.range.first {
+            self.pass(piece);
+        } else if self.stop.is_none() && self.line <= self.range.last {
             self.show(piece);
+        } else {
+            self.follow(piece);
         }
         if piece.ends_with(b"\n") {
             self.next_line();
         }
     }
 
+    fn pass(&mut self, piece: &[u8]) {
+        self.before.extend_from_slice(piece);
+        if self.before.len() > 2 * self.margin {
+            self.before.drain(..self.before.len() - self.margin);
+        }
+    }
+
+    fn follow(&mut self, piece: &[u8]) {
+        let room = self.margin.saturating_sub(self.after.len());
+        self.after
+            .extend_from_slice(&piece[..room.min(piece.len())]);
+    }
+
     fn show(&mut self, piece: &[u8]) {
         if self.line - self.range.first >= LINES {
             self.stop = Some(Stop::Full);
+            self.follow(piece);
         } else if self.text.len() + piece.len() <= self.limit {
             self.text.extend_from_slice(piece);
         } else if self.line_start > 0 {
-            self.text.truncate(self.line_start);
+            let started = self.text.split_off(self.line_start);
             self.stop = Some(Stop::Full);
+            self.follow(&started);
+            self.follow(piece);
         } else {
             let mut room = self.limit - self.text.len();
             // Not within a character.
@@ -160,6 +196,7 @@ impl Scan {
             }
             self.text.extend_from_slice(&piece[..room]);
             self.stop = Some(Stop::LongLine);
+            self.follow(&piece[room..]);
         }
     }
 
@@ -183,7 +220,7 @@ impl Scan {
         self.stop.is_some() || self.line > self.range.last
     }
 
-    fn into_extract(self) -> Extract {
+    fn into_extract(self, keys: &Redactor) -> Extract {
         let (first, shown) = (self.range.first, self.shown);
         if let Some(lines) = self.lines {
             if lines == 0 {
@@ -193,9 +230,11 @@ impl Scan {
                 return Extract::Beyond { lines };
             }
         }
-        let lossy = std::str::from_utf8(&self.text).is_err();
+        let part = self.before.len()..self.before.len() + self.text.len();
+        let clean = keys.clean_part(&[self.before, self.text, self.after].concat(), part);
+        let lossy = std::str::from_utf8(&clean).is_err();
         let whole = first == 1 && self.stop.is_none() && self.lines == Some(shown);
-        let mut text = String::from_utf8_lossy(&self.text).into_owned();
+        let mut text = String::from_utf8_lossy(&clean).into_owned();
         if !whole {
             let last = shown.max(first);
             let of = self

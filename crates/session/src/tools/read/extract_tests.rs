@@ -1,9 +1,17 @@
 use proptest::prelude::*;
+use sortie_protocol::Secrets;
 
 use super::*;
 
 fn text(content: &str, range: &str, limit: usize) -> String {
-    match extract(content.as_bytes(), range.parse().unwrap(), limit).unwrap() {
+    match extract(
+        content.as_bytes(),
+        range.parse().unwrap(),
+        limit,
+        &Redactor::default(),
+    )
+    .unwrap()
+    {
         Extract::Text(text) => text,
         other => panic!("{other:?}"),
     }
@@ -77,17 +85,55 @@ fn a_long_line_is_cut_at_a_character() {
 fn nothing_and_nonsense_are_told_apart() {
     assert_eq!(text("", "1-", 9), "[empty file]\n");
     assert_eq!(text("\n", "1-", 9), "\n");
-    let beyond = extract(b"a\nb".as_slice(), "3-".parse().unwrap(), 9).unwrap();
+    let beyond = extract(
+        b"a\nb".as_slice(),
+        "3-".parse().unwrap(),
+        9,
+        &Redactor::default(),
+    )
+    .unwrap();
     assert_eq!(beyond, Extract::Beyond { lines: 2 });
-    let binary = extract(b"a\0b".as_slice(), Range::ALL, 9).unwrap();
+    let binary = extract(b"a\0b".as_slice(), Range::ALL, 9, &Redactor::default()).unwrap();
     assert_eq!(binary, Extract::Binary);
+}
+
+#[test]
+fn no_piece_of_a_key_is_shown_wherever_the_text_is_cut() {
+    let mut secrets = Secrets::default();
+    secrets.insert("A", "sk-12345678");
+    secrets.insert("B", "BEGIN\nmiddle\nEND--");
+    let keys = Redactor::new(&secrets);
+    let content = "one sk-12345678 two\nBEGIN\nmiddle\nEND--\nsk-12345678\n";
+    for first in 1..=5 {
+        for last in first..=5 {
+            for limit in 1..=content.len() {
+                let range = Range { first, last };
+                let extract = extract(Drip(content.as_bytes()), range, limit, &keys).unwrap();
+                let Extract::Text(text) = extract else {
+                    panic!("{extract:?}")
+                };
+                for piece in ["sk", "123", "678", "BEG", "middle", "END"] {
+                    assert!(!text.contains(piece), "{first}-{last}, {limit}: {text}");
+                }
+            }
+        }
+    }
+    let whole = extract(content.as_bytes(), Range::ALL, 1_000, &keys).unwrap();
+    let Extract::Text(whole) = whole else {
+        panic!("{whole:?}")
+    };
+    insta::assert_snapshot!(whole, @"
+    one [key A] two
+    [key B]
+    [key A]
+    ");
 }
 
 proptest! {
     #[test]
     fn what_fits_is_untouched_however_it_arrives(content in "(\\PC{0,9}\r?\n){0,9}\\PC{1,9}") {
         prop_assume!(!content.contains('\0'));
-        let whole = extract(Drip(content.as_bytes()), Range::ALL, 1 << 20).unwrap();
+        let whole = extract(Drip(content.as_bytes()), Range::ALL, 1 << 20, &Redactor::default()).unwrap();
         prop_assert_eq!(whole, Extract::Text(content));
     }
 

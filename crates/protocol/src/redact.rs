@@ -2,11 +2,12 @@
 
 use std::{
     borrow::Cow,
+    ops::Range,
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
 
+use crate::Secrets;
 use serde_json::{Map, Value};
-use sortie_protocol::Secrets;
 
 /// Values shorter than this are no keys, and replacing them would tear ordinary text.
 const SHORTEST: usize = 6;
@@ -61,7 +62,7 @@ impl Redactor {
     }
 
     /// Takes the keys out of `text`. Says whether there were any.
-    pub(crate) fn clean_in_place(&self, text: &mut String) -> bool {
+    pub fn clean_in_place(&self, text: &mut String) -> bool {
         match self.clean(text) {
             Cow::Owned(cleaned) => {
                 *text = cleaned;
@@ -73,7 +74,7 @@ impl Redactor {
 
     /// Takes the keys out of a value, whose shape stays as it is; a number that holds one becomes text. Says whether
     /// there were any.
-    pub(crate) fn clean_value(&self, value: &mut Value) -> bool {
+    pub fn clean_value(&self, value: &mut Value) -> bool {
         match value {
             Value::Null | Value::Bool(_) => false,
             Value::Number(number) => match self.clean(&number.to_string()) {
@@ -103,6 +104,50 @@ impl Redactor {
         }
     }
 
+    /// The length of the longest value, in bytes.
+    pub fn longest(&self) -> usize {
+        self.pairs().first().map_or(0, |(value, _)| value.len())
+    }
+
+    /// The bytes `part` of `whole` without keys. One that an end of the part cuts through is taken for whole, if
+    /// [`longest`](Self::longest) bytes around the part are there.
+    pub fn clean_part(&self, whole: &[u8], part: Range<usize>) -> Vec<u8> {
+        let pairs = self.pairs();
+        let mut found: Vec<(Range<usize>, &str)> = Vec::new();
+        for (value, shown) in &*pairs {
+            let places = whole
+                .windows(value.len())
+                .enumerate()
+                .filter(|(_, window)| *window == value.as_bytes());
+            for (start, _) in places {
+                let place = start..start + value.len();
+                let is_free = |other: &Range<usize>| !overlap(&place, other);
+                if overlap(&place, &part) && found.iter().all(|(other, _)| is_free(other)) {
+                    found.push((place, shown));
+                }
+            }
+        }
+        found.sort_by_key(|(place, _)| place.start);
+        let mut clean = Vec::with_capacity(part.len());
+        let mut from = part.start;
+        for (place, shown) in found {
+            clean.extend_from_slice(&whole[from..place.start.max(from)]);
+            clean.extend_from_slice(shown.as_bytes());
+            from = place.end.min(part.end);
+        }
+        clean.extend_from_slice(&whole[from..part.end]);
+        clean
+    }
+
+    /// What stands in `new` for a key that `old` holds.
+    pub fn stand_in(&self, old: &str, new: &str) -> Option<String> {
+        let pairs = self.pairs();
+        let lost = |(value, shown): &&(String, String)| {
+            new.contains(shown.as_str()) && old.contains(value.as_str())
+        };
+        pairs.iter().find(lost).map(|(_, shown)| shown.clone())
+    }
+
     /// The longest tail of `text` that may be the beginning of a key, in bytes.
     fn undecided(&self, text: &str) -> usize {
         self.pairs()
@@ -120,13 +165,13 @@ impl Redactor {
 
 /// Redacts a text that arrives in pieces, so that a key that lies across two is still found.
 #[derive(Debug, Default)]
-pub(crate) struct Stream {
+pub struct Stream {
     held: String,
 }
 
 impl Stream {
     /// What of the text so far can be written.
-    pub(crate) fn push(&mut self, redactor: &Redactor, piece: &str) -> String {
+    pub fn push(&mut self, redactor: &Redactor, piece: &str) -> String {
         self.held.push_str(piece);
         let clean = redactor.clean(&self.held).into_owned();
         let keep = redactor.undecided(&clean);
@@ -135,10 +180,22 @@ impl Stream {
         clean[..cut].to_owned()
     }
 
-    /// The rest, when no more will come.
-    pub(crate) fn finish(&mut self, redactor: &Redactor) -> String {
-        redactor.clean(&std::mem::take(&mut self.held)).into_owned()
+    /// The rest, when no more will come. What has begun like a key counts as one: whoever wrote it was cut off.
+    pub fn finish(&mut self, redactor: &Redactor) -> String {
+        let mut rest = redactor.clean(&std::mem::take(&mut self.held)).into_owned();
+        let begun = redactor.undecided(&rest);
+        if begun >= SHORTEST {
+            let key = rest.split_off(rest.ceil_char_boundary(rest.len() - begun));
+            let pairs = redactor.pairs();
+            let shown = pairs.iter().find(|(value, _)| value.starts_with(&key));
+            rest.extend(shown.map(|(_, shown)| shown.as_str()));
+        }
+        rest
     }
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
 }
 
 #[cfg(test)]
@@ -190,6 +247,46 @@ mod tests {
             json!({"n": [7, "[key PIN]7"], "[key QUOTED]": {"a": "is [key PIN]", "b": null}});
         assert_eq!(value, clean);
         assert!(!redactor.clean_value(&mut value));
+    }
+
+    #[test]
+    fn a_part_shows_no_piece_of_a_key() {
+        let redactor = redactor();
+        let whole = "a sk-12345678-long b sk-12345678 c".as_bytes();
+        for start in 0..whole.len() {
+            for end in start..=whole.len() {
+                let part = String::from_utf8(redactor.clean_part(whole, start..end)).unwrap();
+                for piece in ["sk-", "1234", "5678", "-long"] {
+                    assert!(!part.contains(piece), "{start}..{end}: {part}");
+                }
+            }
+        }
+        assert_eq!(
+            redactor.clean_part(whole, 0..whole.len()),
+            b"a [key B_KEY] b [key A_KEY] c"
+        );
+        assert_eq!(redactor.clean_part(whole, 5..19), b"[key B_KEY] ");
+        assert_eq!(redactor.clean_part(b"nothing", 2..4), b"th");
+        assert_eq!(Redactor::default().clean_part(b"nothing", 2..4), b"th");
+    }
+
+    #[test]
+    fn a_key_that_was_cut_off_at_the_end_is_one() {
+        let redactor = redactor();
+        let end = |text: &str| {
+            let mut stream = Stream::default();
+            stream.push(&redactor, text) + &stream.finish(&redactor)
+        };
+        assert_eq!(end("is sk-12345"), "is [key B_KEY]");
+        assert_eq!(end("yes"), "yes");
+    }
+
+    #[test]
+    fn what_stands_for_a_key_is_known() {
+        let redactor = redactor();
+        let shown = redactor.stand_in("a=sk-12345678\n", "a=[key A_KEY]\n");
+        assert_eq!(shown.as_deref(), Some("[key A_KEY]"));
+        assert_eq!(redactor.stand_in("a=\n", "a=[key A_KEY]\n"), None);
     }
 
     proptest! {
