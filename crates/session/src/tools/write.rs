@@ -4,12 +4,17 @@ use std::{
     ffi::OsStr,
     fs::{self, File, Permissions},
     io::{self, Write as _},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use async_trait::async_trait;
 use serde_json::Value;
+use sortie_protocol::redact::Redactor;
 
 use super::{
     Tool, ToolAnswer, ToolContext,
@@ -25,14 +30,24 @@ pub(super) struct Write;
 impl Tool for Write {
     async fn run(&self, args: &Value, context: &ToolContext) -> ToolAnswer {
         let (args, cwd) = (args.clone(), context.cwd.clone());
-        on_a_thread(move || write(&args, &cwd)).await
+        let keys = Arc::clone(&context.keys);
+        on_a_thread(move || write(&args, &cwd, &keys)).await
     }
 }
 
-fn write(args: &Value, cwd: &Path) -> Result<String, String> {
+fn write(args: &Value, cwd: &Path, keys: &Redactor) -> Result<String, String> {
     let args = Arguments::read(args, &["path", "content"])?;
     let file = args.path(cwd)?;
     let content = args.text("content")?;
+    if content.contains("[key ")
+        && let Ok(old) = fs::read_to_string(&file.path)
+        && let Some(shown) = keys.stand_in(&old, content)
+    {
+        return Err(format!(
+            "`{}` was not written: `content` holds `{shown}`, which stands for a key that is not shown, and the file would lose it; use `edit` on the text around it",
+            file.text
+        ));
+    }
     let was = replace(&file, content.as_bytes())?;
     let lines = content.lines().count();
     let lines = if lines == 1 {
@@ -57,7 +72,8 @@ pub(super) enum Was {
 }
 
 /// Puts a file of `content` in the place of `file`, whole or not at all: it is written beside and renamed. A link stays,
-/// and the file it leads to is written.
+/// and the file it leads to is written. Only a file with further names (hard links) is written where it is, since those
+/// would keep the old content.
 pub(super) fn replace(file: &Named<'_>, content: &[u8]) -> Result<Was, String> {
     if file.text.ends_with('/') {
         return Err(format!("`{}` is the path of a folder", file.text));
@@ -68,18 +84,26 @@ pub(super) fn replace(file: &Named<'_>, content: &[u8]) -> Result<Was, String> {
 
 fn try_replace(path: &Path, content: &[u8]) -> io::Result<Was> {
     let target = behind_links(path)?;
-    let (was, permissions) = match fs::metadata(&target) {
+    let permissions = match fs::metadata(&target) {
         Ok(found) if found.is_dir() => return Err(io::Error::other("it is a folder")),
         Ok(found) if !found.is_file() => return Err(io::Error::other("it is no regular file")),
         Ok(found) if found.permissions().readonly() => {
             return Err(io::Error::other("it is write-protected"));
         }
-        Ok(found) => (Was::There, Some(found.permissions())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (Was::Absent, None),
+        Ok(found) if found.nlink() > 1 => {
+            return fs::write(&target, content).map(|()| Was::There);
+        }
+        Ok(found) => Some(found.permissions()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
         return Err(io::Error::other("it is no path of a file"));
+    };
+    let was = if permissions.is_some() {
+        Was::There
+    } else {
+        Was::Absent
     };
     fs::create_dir_all(folder)?;
     let beside = folder.join(beside(name));

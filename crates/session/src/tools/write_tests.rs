@@ -107,3 +107,31 @@ async fn a_very_long_name_can_be_written() {
         .await;
     assert_eq!(names(&bench), [name]);
 }
+
+#[tokio::test]
+async fn a_key_is_not_lost_to_what_stands_for_it() {
+    let bench = Bench::new().with_key("A_KEY", "sk-1234567890");
+    bench.file(".env", "A=sk-1234567890\n");
+    let args = |path| json!({"path": path, "content": "A=[key A_KEY]\nB=1\n"});
+    insta::assert_snapshot!(bench.failed("write", args(".env")).await, @"`.env` was not written: `content` holds `[key A_KEY]`, which stands for a key that is not shown, and the file would lose it; use `edit` on the text around it");
+    assert_eq!(bench.content(".env"), "A=sk-1234567890\n");
+    bench.done("write", args("notes.md")).await;
+}
+
+#[tokio::test]
+async fn a_file_of_several_names_keeps_them() {
+    let bench = Bench::new();
+    let file = bench.file("a", "one and a long line\n");
+    std::fs::hard_link(&file, bench.path("b")).unwrap();
+    bench
+        .done("write", json!({"path": "a", "content": "two\n"}))
+        .await;
+    assert_eq!(bench.content("b"), "two\n");
+    let edits = json!([{"oldText": "two", "newText": "three"}]);
+    bench
+        .done("edit", json!({"path": "b", "edits": edits}))
+        .await;
+    assert_eq!(bench.content("a"), "three\n");
+    let names = std::fs::read_dir(bench.folder.path()).unwrap();
+    assert_eq!(names.count(), 2);
+}
