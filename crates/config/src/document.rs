@@ -52,13 +52,19 @@ impl Node {
         let text = &source.text()[part.clone()];
         match serde_saphyr::from_str::<Raw>(text) {
             Ok(raw) => Ok(raw.place(text, part.start)),
-            // JSON that YAML does not read: surrogate pairs, tabs before a key.
-            Err(error) => serde_json::from_str::<Value>(text)
-                .map(Self::from)
-                .map_err(|_| {
+            Err(error) => {
+                let problem = || {
                     let at = part.start + error_offset(&error, text);
-                    Problem::error(error_message(&error)).at(source, at..at)
-                }),
+                    problem_of(&error).at(source, at..at)
+                };
+                if let serde_saphyr::Error::DuplicateMappingKey { .. } = error.without_snippet() {
+                    return Err(problem());
+                }
+                // JSON that YAML does not read: surrogate pairs, tabs before a key.
+                serde_json::from_str::<Value>(text)
+                    .map(Self::from)
+                    .map_err(|_| problem())
+            }
         }
     }
 
@@ -192,6 +198,21 @@ fn error_offset(error: &serde_saphyr::Error, text: &str) -> usize {
         .nth(number(location.column()))
         .map_or(line.len(), |(at, _)| at);
     before + within
+}
+
+/// An error, in our words where the parser speaks to programmers.
+fn problem_of(error: &serde_saphyr::Error) -> Problem {
+    match error.without_snippet() {
+        serde_saphyr::Error::DuplicateMappingKey { key, .. } => {
+            let key = key.as_ref().map(|key| format!("`{key}`"));
+            let key = key.as_deref().unwrap_or("a key");
+            Problem::error(format!("{key} is said twice")).help("keep one of the two")
+        }
+        serde_saphyr::Error::BinaryNotUtf8 { .. } => {
+            Problem::error("a `!!binary` value is not text").help("write it as plain text")
+        }
+        _ => Problem::error(error_message(error)),
+    }
 }
 
 /// What an error says, without the position that the parser adds: it counts from the start of a part.

@@ -1,7 +1,10 @@
+use std::path::Path;
+
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::shown::shown;
 
 fn parse(text: &str) -> Node {
     Node::parse(&Source::new("t.yml", text)).unwrap()
@@ -46,8 +49,31 @@ fn json_reads_as_json() {
 
 #[test]
 fn duplicate_keys_are_a_problem_at_the_second() {
-    let problem = Node::parse(&Source::new("t.yml", "a: 1\nb: 2\na: 3\n")).unwrap_err();
-    assert_eq!(problem.position(), Some((3, 1)));
+    let fault = |text: &str| {
+        let source = Source::new("t.yml", text);
+        shown([&Node::parse(&source).unwrap_err()], Path::new("/nowhere"))
+    };
+    insta::assert_snapshot!(fault("a: 1\nb: 2\na: 3\n"), @"
+    t.yml:3:1: error: `a` is said twice
+      keep one of the two
+    ");
+    insta::assert_snapshot!(fault("b: {c: 1, 'c': 3}\n"), @"
+    t.yml:1:11: error: `c` is said twice
+      keep one of the two
+    ");
+    // JSON of whoever else forgives it.
+    insta::assert_snapshot!(fault(r#"{"a": 1, "a": 2}"#), @"
+    t.yml:1:10: error: `a` is said twice
+      keep one of the two
+    ");
+    insta::assert_snapshot!(fault("{[1]: 1, [1]: 2}"), @"
+    t.yml:1:10: error: a key is said twice
+      keep one of the two
+    ");
+    insta::assert_snapshot!(fault("a: !!binary /w==\n"), @"
+    t.yml:1:13: error: a `!!binary` value is not text
+      write it as plain text
+    ");
 }
 
 #[test]

@@ -88,17 +88,15 @@ pub(crate) fn parse(source: &Source, span: Span) -> Result<Header, Problem> {
 fn located(fault: &Problem, source: &Source) -> Problem {
     let (line, column) = fault.position().unwrap_or((1, 1));
     let at = header::offset(source.text(), line, column);
-    worded(fault.message()).at(source, at..at)
+    advised(fault.clone()).at(source, at..at)
 }
 
-/// The parser's words in ours, where they would not help whoever wrote the file.
-fn worded(message: &str) -> Problem {
-    if let Some(rest) = message.strip_prefix("duplicate mapping key: ") {
-        let key = rest.split(',').next().unwrap_or(rest);
-        return Problem::error(format!("`{key}` is said twice")).help("keep one of the two");
-    }
-    let fault = Problem::error(message);
-    if message.starts_with("mapping values are not allowed") {
+/// The parser's words, with advice where they alone would not help whoever wrote the file.
+fn advised(fault: Problem) -> Problem {
+    if fault
+        .message()
+        .starts_with("mapping values are not allowed")
+    {
         return fault.help("put text that holds `: ` in quotes, and begin every key of the header in the first column");
     }
     fault

@@ -220,7 +220,7 @@ fn what_is_no_batch_is_told_what_one_is() {
     assert_snapshot!(faults("tasks: [{task: a}]\ntask: b\n"), @"2:1: `task` belongs to a task, and not to the batch (put it into each of the `tasks`)");
     assert_snapshot!(faults("[a]: 1\ntask: b\n"), @"1:1: a key should be text, and this is a list");
     assert_snapshot!(faults("tasks:\n  - task: 'a\n"), @"2:11: unclosed quote");
-    assert_snapshot!(faults("task: a\ntask: b\n"), @"2:1: duplicate mapping key: task, set DuplicateKeyPolicy in Options if acceptable");
+    assert_snapshot!(faults("task: a\ntask: b\n"), @"2:1: `task` is said twice (keep one of the two)");
 }
 
 #[test]
