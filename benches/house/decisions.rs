@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, hint::black_box, path::PathBuf, process::St
 
 use sortie_config::Config;
 use sortie_discovery::Catalog;
-use sortie_policy::{EffectivePolicy, Grant, RootGrant, Site, World, resolve};
+use sortie_policy::{EffectivePolicy, Grant, RootGrant, RunModel, Site, World, resolve};
 use sortie_protocol::{Mode, RunId, Secrets, SessionPlan, SpawnRule, TaskId, TaskRequest};
 use sortie_testkit::Project;
 
@@ -62,7 +62,7 @@ fn decide(config: &Config, agents: &Catalog) -> (EffectivePolicy, SessionPlan) {
     };
     let grant = Grant::root(RootGrant {
         mode: Mode::Normal,
-        model: Some("local/small".to_owned()),
+        model: Some(RunModel::Flag("local/small".to_owned())),
         spawns: SpawnRule::Any,
         blocked: None,
         schema: None,

@@ -260,17 +260,17 @@ fn a_provider_without_its_key() {
     let project = with_batch("model: openai/gpt-5.4-mini\ntasks: [{task: x}]\n");
     let (text, problems) = refused(&project);
     insta::assert_snapshot!(text, @"
-     × `task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
-      ╭─[batch.yaml:2:9]
+     × `model` of the batch names `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
+      ╭─[batch.yaml:1:8]
     1 │ model: openai/gpt-5.4-mini
+      ·        ─────────┬─────────
+      ·                 ╰── here
     2 │ tasks: [{task: x}]
-      ·         ┬
-      ·         ╰── for this task
       ╰────
      help: set the variable, or choose another model
     ");
     insta::assert_snapshot!(messages(&problems), @"
-    batch.yaml:2:9: `task` cannot use its model `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
+    batch.yaml:1:8: `model` of the batch names `openai/gpt-5.4-mini`: no key: `OPENAI_API_KEY` is not set
       set the variable, or choose another model
     ");
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{Kind, Node, Problem, Source, nearest};
 
 /// A part of a file that does not fit, before anybody has said how bad that is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Misfit {
     message: String,
     span: Range<usize>,

@@ -23,8 +23,8 @@ pub use config::{Config, LoadOptions};
 pub use document::{Kind, Node};
 pub use environment::Environment;
 pub use models::{
-    Available, Hidden, Input, KeySource, Model, Models, Provider, ProviderSource, Running, Start,
-    ThinkingMode,
+    Available, Hidden, Input, KeySource, LeftOut, Model, Models, Provider, ProviderSource, Running,
+    Start, ThinkingMode,
 };
 pub use places::Places;
 pub use problem::{Problem, Source, nearest};

@@ -109,6 +109,13 @@ impl Problem {
         self
     }
 
+    /// Says it in other words, of the same place and with the same advice.
+    #[must_use]
+    pub fn says(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
     /// Says where in `source` it is.
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>) -> Self {

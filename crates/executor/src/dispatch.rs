@@ -117,25 +117,25 @@ impl Faults {
     /// The problems, each saying which tasks it is about, where it is not about all of them, and where the first stands.
     fn named(self, draft: &Draft) -> Vec<Problem> {
         let batch = draft.batch();
+        // As the reader of the batch calls it.
         let name = |place: usize| match batch.tasks[place].name.as_deref() {
             Some(name) => format!("`{name}`"),
-            None => (place + 1).to_string(),
+            None => format!("`tasks[{place}]`"),
         };
         self.0
             .into_iter()
             .map(|(problem, places)| {
-                let names = places
-                    .iter()
-                    .map(|&place| name(place))
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                let (all, first) = (batch.tasks.len(), places[0]);
-                match places.len() {
-                    1 if all == 1 => draft.locate(first, problem),
-                    1 => draft.locate(first, problem.about(&format!("task {names}"))),
-                    count if count == all => problem,
-                    _ => draft.locate(first, problem.about(&format!("tasks {names}"))),
-                }
+                let all = batch.tasks.len();
+                let first = places[0];
+                let names: Vec<_> = places.iter().map(|&place| name(place)).collect();
+                let subject = match names.as_slice() {
+                    [_] if all == 1 => return draft.locate(first, problem),
+                    [only] if batch.tasks[first].name.is_none() => only.clone(),
+                    [only] => format!("task {only}"),
+                    several if several.len() == all => return problem,
+                    several => format!("tasks {}", several.join(", ")),
+                };
+                draft.locate(first, problem.about(&subject))
             })
             .collect()
     }

@@ -1,11 +1,14 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
-use sortie_protocol::RunEventKind;
+use sortie_config::Source;
+use sortie_protocol::{RunEventKind, RunId};
 use tokio::time::sleep;
 
 use crate::{
+    Door, Run, RunOptions,
     fake::Fake,
+    read_batch,
     stage::{Stage, endings},
 };
 
@@ -45,10 +48,10 @@ async fn one_bad_task_of_a_batch_starts_nothing_and_every_fault_is_told() {
         {"agent": "scout", "task": "x", "effort": "hi"},
     ]});
     let problems = stage.start(&fake, batch).unwrap_err();
-    insta::assert_snapshot!(stage.shown(&problems), @r"
+    insta::assert_snapshot!(stage.shown(&problems), @"
     task `Lost`: there is no agent `nn`
-    task 3: `scout` is disabled by `task.disabledAgents` ([HOME]/.sortie/agent/config.yml:2)
-    task 3: `effort` of a task is closed: `task.enableEffort` is off
+    `tasks[2]`: `scout` is disabled by `task.disabledAgents` ([HOME]/.sortie/agent/config.yml:2)
+    `tasks[2]`: `effort` of a task is closed: `task.enableEffort` is off
     ");
     assert!(fake.book().launched.is_empty());
     assert!(!stage.project.path("run").exists());
@@ -57,6 +60,41 @@ async fn one_bad_task_of_a_batch_starts_nothing_and_every_fault_is_told() {
     let alone = json!({"agent": "nn", "task": "x"});
     let problems = stage.start(&fake, json!({"tasks": [alone]})).unwrap_err();
     insta::assert_snapshot!(stage.shown(&problems), @"there is no agent `nn`");
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_used_is_the_fault_of_whoever_wrote_it() {
+    let stage = Stage::new("");
+    let refused = |text: &str, flag: Option<&str>| {
+        let options = RunOptions {
+            model: flag.map(str::to_owned),
+            ..stage.options()
+        };
+        let draft = read_batch(&Source::new("batch.yaml", text), Door::CommandLine);
+        let launcher = Arc::new(Fake::new(async |child| child.stay().await));
+        let run = RunId::generate();
+        let problems = Run::start_on(launcher, run, stage.config(), draft, options).unwrap_err();
+        let rows: Vec<_> = problems
+            .iter()
+            .map(|problem| {
+                let place = problem
+                    .whereabouts()
+                    .unwrap_or_else(|| "nowhere".to_owned());
+                format!("{place}: {}", problem.message())
+            })
+            .collect();
+        rows.join("\n")
+    };
+    let two = "tasks: [{agent: n, task: x}, {task: x}]\nmodel: foo\n";
+    insta::assert_snapshot!(refused(two, None), @"batch.yaml:2: `model` of the batch names `foo`: it is in no catalogue");
+    insta::assert_snapshot!(refused(two, Some("bar")), @"nowhere: `--model` names `bar`: it is in no catalogue");
+    insta::assert_snapshot!(refused(two, Some("")), @"nowhere: `--model` is empty");
+    // That it is empty is told once.
+    let empty = "tasks: [{agent: n, task: x}]\nmodel: ''\n";
+    insta::assert_snapshot!(refused(empty, None), @"
+    batch.yaml:2: `model` is empty
+    batch.yaml:1: no model is configured
+    ");
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,6 +10,7 @@ mod keys;
 use std::{collections::HashMap, ops::Range};
 
 use sortie_config::{Kind, Node, Problem, Source};
+use sortie_policy::RunModel;
 use sortie_protocol::{Batch, EffortHint, Mode, SchemaMode, TaskRequest, check_name};
 
 use self::{
@@ -38,6 +39,8 @@ pub struct Draft {
     problems: Vec<Problem>,
     source: Option<Source>,
     places: Vec<Range<usize>>,
+    /// Where its model stands.
+    model: Option<Range<usize>>,
 }
 
 impl Draft {
@@ -63,6 +66,17 @@ impl Draft {
     /// What is wrong with how it is written.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// The active model of a run of this batch, for which the door said `flag`.
+    pub(crate) fn run_model(&self, flag: Option<String>) -> Option<RunModel> {
+        let stated = self.batch.model.clone();
+        // That one is empty has been told.
+        let batch = stated.filter(|model| !model.trim().is_empty());
+        flag.map(RunModel::Flag).or(batch.map(|selector| {
+            let place = self.source.clone().zip(self.model.clone());
+            RunModel::Batch { selector, place }
+        }))
     }
 
     /// Says where a task stands, in a problem with it that names no place.
@@ -109,6 +123,7 @@ pub fn read_batch_node(node: &Node, source: Option<&Source>, door: Door) -> Draf
         door,
         problems: Vec::new(),
         places: Vec::new(),
+        model: None,
     };
     let batch = reader.batch(node);
     // Not by line and column, which are counted anew for every comparison.
@@ -120,6 +135,7 @@ pub fn read_batch_node(node: &Node, source: Option<&Source>, door: Door) -> Draf
         problems: reader.problems,
         source: source.cloned(),
         places: reader.places,
+        model: reader.model,
     }
 }
 
@@ -129,6 +145,8 @@ struct Reader<'s> {
     problems: Vec<Problem>,
     /// Where each task stands: at its agent, where it names one.
     places: Vec<Range<usize>>,
+    /// Where the batch's model stands.
+    model: Option<Range<usize>>,
 }
 
 impl Reader<'_> {
@@ -156,7 +174,10 @@ impl Reader<'_> {
         let mut fields = self.fields(entries, scope, "");
         let mut batch = Batch {
             context: self.context(&mut fields, &node),
-            model: fields.take("model").and_then(|field| self.name(&field)),
+            model: fields.take("model").and_then(|field| {
+                self.model = Some(field.node().span.clone());
+                self.name(&field)
+            }),
             mode: fields
                 .take("mode")
                 .and_then(|field| self.word(&field, &MODES))

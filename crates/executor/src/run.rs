@@ -95,8 +95,9 @@ impl Run {
             ]);
         }
         let mut draft = batch.into();
+        let model = draft.run_model(options.model);
         let batch = draft.batch_mut();
-        batch.model = options.model.or(batch.model.take());
+        batch.model = model.as_ref().map(|model| model.selector().to_owned());
         // A flag can take away what the batch leaves, and give nothing back.
         batch.mode = batch.mode.stricter(options.mode.unwrap_or_default());
         let batch = draft.batch();
@@ -104,7 +105,7 @@ impl Run {
             .map_err(|problem| [draft.problems(), &[problem]].concat())?;
         let grant = Grant::root(RootGrant {
             mode: batch.mode,
-            model: batch.model.clone(),
+            model,
             spawns: SpawnRule::Any,
             blocked: config
                 .environment

@@ -10,7 +10,7 @@ use sortie_protocol::{
 
 use crate::{
     agent::default_agent,
-    grant::{ActiveModel, Ceiling, Grant},
+    grant::{ActiveModel, Ceiling, Grant, RunModel},
     limits::Limits,
     model::Choice,
     tool_set::ToolSet,
@@ -44,7 +44,7 @@ pub struct EffectivePolicy {
     schema_mode: Option<SchemaMode>,
     pub(crate) limits: Arc<Limits>,
     ceilings: Vec<Ceiling>,
-    run_model: Option<String>,
+    run_model: Option<RunModel>,
     reasons: Vec<Reason>,
     warnings: Vec<String>,
 }

@@ -1,6 +1,8 @@
 //! What a parent may hand down.
 
 use serde_json::Value;
+use sortie_config::Source;
+use sortie_discovery::Span;
 use sortie_protocol::{Mode, SchemaMode, SpawnRule, Thinking};
 
 use crate::{tool_set::ToolSet, why::Why};
@@ -15,7 +17,7 @@ pub struct Grant {
     pub(crate) mode: Mode,
     pub(crate) mode_why: Why,
     pub(crate) ceilings: Vec<Ceiling>,
-    pub(crate) run_model: Option<String>,
+    pub(crate) run_model: Option<RunModel>,
     pub(crate) active: Option<ActiveModel>,
     pub(crate) schema: Option<Value>,
     pub(crate) schema_mode: Option<SchemaMode>,
@@ -36,13 +38,36 @@ pub(crate) struct ActiveModel {
     pub(crate) level: Option<Thinking>,
 }
 
+/// The active model of a run, as its owner wrote it: a selector, or several with commas between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunModel {
+    /// By `--model`, or by whatever a host has in its place.
+    Flag(String),
+    /// By `model` of the batch.
+    Batch {
+        /// What was written.
+        selector: String,
+        /// Where, when it was written in a file.
+        place: Option<(Source, Span)>,
+    },
+}
+
+impl RunModel {
+    /// What was written.
+    pub fn selector(&self) -> &str {
+        match self {
+            Self::Flag(selector) | Self::Batch { selector, .. } => selector,
+        }
+    }
+}
+
 /// What a run was started with, as far as it concerns what its tasks may have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RootGrant {
     /// The mode of the run: `--plan`, `--read-only`, or `mode` of the batch.
     pub mode: Mode,
-    /// The active model of the run: `--model`, or `model` of the batch. Without one `modelRoles.default` counts.
-    pub model: Option<String>,
+    /// The active model of the run. Without one `modelRoles.default` counts.
+    pub model: Option<RunModel>,
     /// Whom the run may start.
     pub spawns: SpawnRule,
     /// The one agent that it may not start (`PI_BLOCKED_AGENT`).

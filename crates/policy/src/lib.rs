@@ -14,6 +14,7 @@ mod grant;
 mod limits;
 mod lookup;
 mod model;
+mod origin;
 mod parameters;
 mod plan;
 mod resolve;
@@ -26,7 +27,7 @@ mod why;
 mod world;
 
 pub use effective::EffectivePolicy;
-pub use grant::{Grant, RootGrant};
+pub use grant::{Grant, RootGrant, RunModel};
 pub use plan::Site;
 pub use resolve::resolve;
 pub use scripts::scripts_named;

@@ -1,6 +1,6 @@
 //! Finding a model in the catalogue.
 
-use sortie_config::{Available, Model, Models, Provider, nearest};
+use sortie_config::{Available, LeftOut, Model, Models, Provider, nearest};
 use sortie_protocol::{Api, EffortWord};
 
 use crate::{agent::quoted, family};
@@ -22,6 +22,8 @@ pub(crate) enum Found<'a> {
     },
     /// Nothing that could be used; the reason is a fragment.
     None(String),
+    /// Something that a file describes, and describes badly.
+    Faulty(&'a LeftOut),
     /// Several; a person has to choose. The candidates, as a message lists them.
     Ambiguous(String),
 }
@@ -51,7 +53,29 @@ pub(crate) fn find<'a>(models: &'a Models, name: &str) -> Found<'a> {
             return found;
         }
     }
+    if let Some(faulty) = faulty(models, name, base) {
+        return Found::Faulty(faulty);
+    }
     partial(models, base, level)
+}
+
+/// A model that was left out, by its name with or without the level at its end. Of two that bear it, the one that the
+/// more important file describes.
+fn faulty<'a>(models: &'a Models, name: &str, base: &str) -> Option<&'a LeftOut> {
+    let is_meant = |one: &&LeftOut| {
+        one.model.as_deref().is_some_and(|model| {
+            [name, base].iter().any(|text| {
+                *text == model || text.split_once('/') == Some((one.provider.as_str(), model))
+            })
+        })
+    };
+    models.left_out().iter().rev().find(is_meant)
+}
+
+/// A provider that was left out.
+fn faulty_provider<'a>(models: &'a Models, provider: &str) -> Option<&'a LeftOut> {
+    let is_meant = |one: &&LeftOut| one.model.is_none() && one.provider == provider;
+    models.left_out().iter().rev().find(is_meant)
 }
 
 fn exact<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Option<Found<'a>> {
@@ -104,7 +128,11 @@ fn partial<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Fou
             model,
             level,
         },
-        [] => Found::None(unknown(models, within, text)),
+        // What a file says of a provider on top of another may be where the model stands.
+        [] => match within.and_then(|within| faulty_provider(models, &within.name)) {
+            Some(faulty) => Found::Faulty(faulty),
+            None => Found::None(unknown(models, within, text)),
+        },
         _ => ambiguous(matches.iter().copied()),
     }
 }
@@ -116,7 +144,10 @@ fn ambiguous<'a>(pairs: impl Iterator<Item = (&'a Provider, &'a Model)>) -> Foun
     Found::Ambiguous(quoted(names.iter().map(String::as_str)))
 }
 
-fn unknown_provider<'a>(models: &Models, provider: &str) -> Found<'a> {
+fn unknown_provider<'a>(models: &'a Models, provider: &str) -> Found<'a> {
+    if let Some(faulty) = faulty_provider(models, provider) {
+        return Found::Faulty(faulty);
+    }
     let known = models
         .providers()
         .iter()

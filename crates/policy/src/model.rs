@@ -9,11 +9,15 @@ use crate::{
     effort::{self, AboveCeiling, By, Wish},
     grant::Grant,
     lookup::{self, Found},
+    origin::{Origin, Unusable, exhausted},
     roles::{Asked, Roles, pieces},
     scripts,
     why::{Reason, Why},
     world::World,
 };
+
+/// The setting that gives agents other models than their files do.
+const OVERRIDES: &str = "task.agentModelOverrides";
 
 /// The models of one agent.
 #[derive(Debug)]
@@ -27,18 +31,6 @@ pub(crate) struct Choice {
     pub reasons: Vec<Reason>,
 }
 
-/// Who names the models.
-enum Source<'a> {
-    /// The task.
-    Call,
-    /// `task.agentModelOverrides`.
-    Override(Why),
-    /// The agent's file.
-    File(&'a AgentDefinition),
-    /// Nobody: the caller's model, or the run's.
-    Inherited,
-}
-
 /// Chooses them: the task's word, then `task.agentModelOverrides`, then the file's list, then the caller's model.
 pub(crate) fn choose(
     world: &World<'_>,
@@ -46,30 +38,22 @@ pub(crate) fn choose(
     request: &TaskRequest,
     agent: &AgentDefinition,
 ) -> Result<Choice, Problem> {
-    let (source, named) = source(world, request, agent);
-    let mut roles = Roles::new(world, grant);
-    // Nobody who reads the problem wrote a bundled file.
-    let place = |problem: Problem| match (&source, &agent.model) {
-        (Source::File(agent), Some(model)) if agent.source != AgentSource::Bundled => {
-            problem.at(&agent.file, model.span.clone())
-        }
-        _ => problem,
-    };
-    let asked = match &source {
-        Source::Inherited => roles.inherited(),
+    let (origin, named) = origin(world, request, agent);
+    let mut roles = Roles::new(world, grant, origin.clone());
+    let asked = match origin {
+        Origin::Caller => roles.inherited(),
         _ => roles.expand(&named),
-    }
-    .map_err(place)?;
-    let requested = match &source {
-        Source::Inherited => grant
+    }?;
+    let requested = match origin {
+        Origin::Caller => grant
             .active
             .as_ref()
             .map(|active| active.selector.clone())
             .or_else(|| roles.run_model()),
         _ => Some(named.join(", ")),
     };
-    if matches!(source, Source::File(_)) && agent.source == AgentSource::Project {
-        trusted(&named).map_err(place)?;
+    if matches!(origin, Origin::File(_)) && agent.source == AgentSource::Project {
+        trusted(&named).map_err(|problem| origin.blame(problem))?;
     }
     let mut picks = Picks {
         world,
@@ -81,28 +65,29 @@ pub(crate) fn choose(
         },
         candidates: Vec::new(),
         by: Vec::new(),
-        skipped: Vec::new(),
+        unusable: Vec::new(),
     };
     for one in &asked {
-        picks.consider(one).map_err(place)?;
+        picks.consider(one)?;
     }
     if picks.candidates.is_empty() {
-        return Err(place(exhausted(&picks.skipped, agent, &source)));
+        return Err(exhausted(&picks.unusable, &agent.name.value, &origin));
     }
-    let reasons = reasons(&picks, &source, agent, &roles.notes, request.effort);
+    let reasons = reasons(&picks, &origin, agent, &roles.notes, request.effort);
     Ok(Choice {
         candidates: picks.candidates,
         requested,
-        skipped: picks.skipped,
+        skipped: picks.unusable.into_iter().map(attempt).collect(),
         reasons,
     })
 }
 
-fn source<'a>(
+/// Who names the models, and as what. `Caller` is nobody.
+fn origin<'a>(
     world: &World<'_>,
     request: &TaskRequest,
     agent: &'a AgentDefinition,
-) -> (Source<'a>, Vec<String>) {
+) -> (Origin<'a>, Vec<String>) {
     // `inherit` alone names no model.
     let of = |list: &[String]| {
         let pieces = pieces(list);
@@ -116,7 +101,7 @@ fn source<'a>(
         .as_ref()
         .and_then(|model| of(std::slice::from_ref(model)))
     {
-        return (Source::Call, named);
+        return (Origin::Task, named);
     }
     let setting = world
         .settings
@@ -124,8 +109,8 @@ fn source<'a>(
         .get(&agent.name.value);
     if let Some((setting, named)) = setting.and_then(|setting| Some((setting, of(&setting.value)?)))
     {
-        let why = Why::setting("task.agentModelOverrides", &setting.origin);
-        return (Source::Override(why), named);
+        let key = OVERRIDES.to_owned();
+        return (Origin::setting(key, &setting.origin), named);
     }
     let stated: Vec<String> = agent
         .model
@@ -133,8 +118,8 @@ fn source<'a>(
         .flat_map(|field| field.value.iter().map(|selector| selector.value.clone()))
         .collect();
     match of(&stated) {
-        Some(named) => (Source::File(agent), named),
-        None => (Source::Inherited, Vec::new()),
+        Some(named) => (Origin::File(agent), named),
+        None => (Origin::Caller, Vec::new()),
     }
 }
 
@@ -149,36 +134,14 @@ fn trusted(named: &[String]) -> Result<(), Problem> {
     }
 }
 
-fn exhausted(skipped: &[Attempt], agent: &AgentDefinition, source: &Source<'_>) -> Problem {
-    let name = &agent.name.value;
-    if let [only] = skipped {
-        let fault = Problem::error(format!(
-            "`{name}` cannot use its model `{}`: {}",
-            only.selector, only.left
-        ));
-        return with_help(fault, &only.left, source);
+/// How a receipt shows what cannot be used.
+fn attempt(unusable: Unusable<'_>) -> Attempt {
+    Attempt {
+        selector: unusable.selector,
+        effort: None,
+        requests: 0,
+        left: unusable.left,
     }
-    let reasons: Vec<_> = skipped
-        .iter()
-        .map(|attempt| format!("`{}`: {}", attempt.selector, attempt.left))
-        .collect();
-    let reasons = reasons.join("; ");
-    let fault = Problem::error(format!("`{name}` can use none of its models: {reasons}"));
-    with_help(fault, &reasons, source)
-}
-
-fn with_help(fault: Problem, reasons: &str, source: &Source<'_>) -> Problem {
-    if reasons.contains("is not set") {
-        return fault.help("set the variable, or choose another model");
-    }
-    fault.help(match source {
-        // Nobody who reads this can edit a bundled list.
-        Source::File(agent) if agent.source == AgentSource::Bundled => "choose another model",
-        Source::Call | Source::Inherited => "choose another model",
-        Source::Override(_) | Source::File(_) => {
-            "choose another model, or end the list with `@parent` to fall back on the caller's"
-        }
-    })
 }
 
 /// The candidates, as they are found.
@@ -188,22 +151,35 @@ struct Picks<'a> {
     candidates: Vec<Candidate>,
     /// Who decided the level of each.
     by: Vec<By>,
-    skipped: Vec<Attempt>,
+    unusable: Vec<Unusable<'a>>,
 }
 
-impl Picks<'_> {
-    fn consider(&mut self, asked: &Asked) -> Result<(), Problem> {
+impl<'a> Picks<'a> {
+    fn consider(&mut self, asked: &Asked<'a>) -> Result<(), Problem> {
         if let Some(name) = scripts::name(&asked.name) {
-            return self.script(name);
+            return self
+                .script(name)
+                .map_err(|problem| asked.origin.blame(problem));
         }
         match lookup::find(self.world.models, &asked.name) {
-            Found::Ambiguous(candidates) => Err(Problem::error(format!(
-                "`{}` fits several models: {candidates}",
-                asked.name
-            ))
-            .help("write `provider/model`")),
+            Found::Ambiguous(candidates) => {
+                let fault = Problem::error(format!(
+                    "`{}` fits several models: {candidates}",
+                    asked.name
+                ));
+                Err(asked.origin.blame(fault.help("write `provider/model`")))
+            }
             Found::None(left) => {
-                self.skip(asked.name.clone(), left);
+                self.skip(asked.name.clone(), left, asked);
+                Ok(())
+            }
+            Found::Faulty(faulty) => {
+                let name = match &faulty.model {
+                    Some(model) => format!("{}/{model}", faulty.provider),
+                    None => faulty.provider.clone(),
+                };
+                let left = format!("`{name}` is faulty: {}", faulty.fault.message());
+                self.skip(asked.name.clone(), left, asked).fault = Some(faulty.fault.clone());
                 Ok(())
             }
             Found::One {
@@ -216,15 +192,21 @@ impl Picks<'_> {
                     inherited: asked.inherited,
                     ..self.wish
                 };
-                self.model(provider, model, wish)
+                self.model(provider, model, wish, asked)
             }
         }
     }
 
-    fn model(&mut self, provider: &Provider, model: &Model, wish: Wish) -> Result<(), Problem> {
+    fn model(
+        &mut self,
+        provider: &Provider,
+        model: &Model,
+        wish: Wish,
+        asked: &Asked<'a>,
+    ) -> Result<(), Problem> {
         let selector = lookup::selector(provider, model);
         if let Some(left) = lookup::hindrance(self.world.models, provider, model) {
-            self.skip(selector, left);
+            self.skip(selector, left, asked);
             return Ok(());
         }
         let setting = &self.world.settings.task_max_effort;
@@ -239,14 +221,12 @@ impl Picks<'_> {
                     "its lowest effort is {lowest}, and `task.maxEffort` is {}",
                     setting.value
                 );
-                if self.candidates.is_empty() && self.skipped.is_empty() {
-                    return Err(
-                        Problem::error(format!("`{selector}` cannot be used: {left}")).help(
-                            "raise `task.maxEffort`, ask for `:off`, or choose another model",
-                        ),
-                    );
+                if self.candidates.is_empty() && self.unusable.is_empty() {
+                    let fault = Problem::error(format!("`{selector}` cannot be used: {left}"))
+                        .help("raise `task.maxEffort`, ask for `:off`, or choose another model");
+                    return Err(asked.origin.blame(fault));
                 }
-                self.skip(selector, left);
+                self.skip(selector, left, asked);
                 Ok(())
             }
         }
@@ -291,32 +271,34 @@ impl Picks<'_> {
         }
     }
 
-    fn skip(&mut self, selector: String, left: String) {
-        self.skipped.push(Attempt {
+    fn skip(&mut self, selector: String, left: String, asked: &Asked<'a>) -> &mut Unusable<'a> {
+        self.unusable.push_mut(Unusable {
             selector,
-            effort: None,
-            requests: 0,
             left,
-        });
+            origin: asked.origin.clone(),
+            fault: None,
+        })
     }
 }
 
 fn reasons(
     picks: &Picks<'_>,
-    source: &Source<'_>,
+    origin: &Origin<'_>,
     agent: &AgentDefinition,
     notes: &[String],
     hint: Option<EffortHint>,
 ) -> Vec<Reason> {
-    let mut why = match source {
-        Source::Call => Why::rule("the task names it"),
-        Source::Override(why) => why.clone(),
-        Source::File(agent) => Why::field(
+    let mut why = match origin {
+        Origin::Task => Why::rule("the task names it"),
+        Origin::Setting { why, .. } => why.clone(),
+        Origin::File(agent) => Why::field(
             "model",
             agent,
             agent.model.as_ref().map(|field| &field.span),
         ),
-        Source::Inherited => Why::rule("nobody names one, so it is the caller's"),
+        Origin::Caller | Origin::Flag | Origin::Batch(_) => {
+            Why::rule("nobody names one, so it is the caller's")
+        }
     };
     for note in notes {
         why.text.push_str("; ");
@@ -328,7 +310,7 @@ fn reasons(
         .map(|candidate| candidate.selector.as_str())
         .collect();
     let mut reasons = vec![Reason::new("model", selectors, why)];
-    for attempt in &picks.skipped {
+    for attempt in &picks.unusable {
         let why = Why::rule(attempt.left.clone());
         reasons.push(Reason::new("model.skipped", attempt.selector.as_str(), why));
     }

@@ -2,8 +2,8 @@ use sortie_protocol::{Effort, Thinking, script::ScriptEntry};
 
 use super::*;
 use crate::{
-    EffectivePolicy, RootGrant,
-    testing::{Bench, root, root_grant, shown, task, why},
+    EffectivePolicy, RootGrant, RunModel,
+    testing::{Bench, root, root_grant, task, why},
 };
 
 fn used(policy: &EffectivePolicy) -> Vec<String> {
@@ -19,7 +19,7 @@ fn used(policy: &EffectivePolicy) -> Vec<String> {
 
 fn run(model: Option<&str>) -> Grant {
     Grant::root(RootGrant {
-        model: model.map(str::to_owned),
+        model: model.map(|model| RunModel::Flag(model.to_owned())),
         ..root_grant()
     })
 }
@@ -29,7 +29,7 @@ fn models(settings: &str, model: &str) -> String {
     let bench = Bench::new(settings, &[("it", &format!("model: {model}"))]);
     match bench.resolve(&root(), &task("it")) {
         Ok(policy) => used(&policy).join(" "),
-        Err(problems) => shown(&problems),
+        Err(_) => bench.refused(&root(), &task("it")),
     }
 }
 
@@ -132,7 +132,7 @@ fn roles_stand_for_models() {
     assert_eq!(models(roles, "'@slow'"), "mock/large:high");
     assert_eq!(models(roles, "'@slow:low'"), "mock/large:low");
     assert_eq!(models("", "haiku"), "mock/large:high");
-    insta::assert_snapshot!(models(roles, "'@a'"), @"agents/it.md:4: a role stands for itself: `@a` is `@b` is `@a` (name a model in `modelRoles` of `config.yml`)");
+    insta::assert_snapshot!(models(roles, "'@a'"), @"`modelRoles.b` (USER/config.yml:1): a role stands for itself: `@a` is `@b` is `@a` (name a model in `modelRoles` of `config.yml`)");
     insta::assert_snapshot!(models(roles, "'@smal'"), @"agents/it.md:4: there is no role `@smal` (did you mean `@smol`?)");
     insta::assert_snapshot!(models(roles, "'@nothing-like-it'"), @"agents/it.md:4: there is no role `@nothing-like-it` (map it by `modelRoles.nothing-like-it` in `config.yml`)");
     insta::assert_snapshot!(models(roles, "'@smol:hgih'"), @"agents/it.md:4: `@smol:hgih`: `hgih` is no effort; the levels are minimal, low, medium, high, xhigh, max");
@@ -205,7 +205,7 @@ fn scripts_are_named_by_users_and_not_by_projects() {
     let theirs = AgentDefinition::parse("agents/theirs.md", theirs, AgentSource::Project).unwrap();
     bench.agents.add(theirs);
     let script = run(Some("script/one"));
-    insta::assert_snapshot!(bench.refused(&script, &task("designer")), @"there is no script `one` (put `one.yaml` beside the batch, or into `scripts` of your own folder)");
+    insta::assert_snapshot!(bench.refused(&script, &task("designer")), @"`--model`: there is no script `one` (put `one.yaml` beside the batch, or into `scripts` of your own folder)");
     bench
         .scripts
         .insert("one".into(), vec![ScriptEntry::default()]);

@@ -6,7 +6,7 @@ use sortie_protocol::{
 
 use super::*;
 use crate::{
-    Grant, RootGrant,
+    Grant, RootGrant, RunModel,
     testing::{Bench, root, root_grant, task},
 };
 
@@ -159,7 +159,7 @@ fn a_child_gets_the_script_entries_that_it_may_come_to() {
         ],
     );
     let grant = Grant::root(RootGrant {
-        model: Some("script/s".into()),
+        model: Some(RunModel::Flag("script/s".into())),
         ..root_grant()
     });
     let plan = bench.resolve(&grant, &task("task")).unwrap().plan(&site());

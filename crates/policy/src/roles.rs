@@ -5,7 +5,12 @@ use std::fmt::Write;
 use sortie_config::{Problem, nearest};
 use sortie_protocol::{EffortWord, Thinking};
 
-use crate::{family, grant::Grant, world::World};
+use crate::{
+    family,
+    grant::{Grant, RunModel},
+    origin::Origin,
+    world::World,
+};
 
 /// Roles that mean something without a setting.
 const BUILT_IN: [&str; 9] = [
@@ -13,14 +18,16 @@ const BUILT_IN: [&str; 9] = [
 ];
 
 /// A model as asked for, with nothing left to stand for something else.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Asked<'a> {
     /// `provider/model`, or a name; a level may still be part of it.
     pub name: String,
     /// The level of the role that led here, which wins over one in `name`.
     pub level: Option<EffortWord>,
     /// The caller's level, where its model is inherited.
     pub inherited: Option<Thinking>,
+    /// Who wrote it.
+    pub origin: Origin<'a>,
 }
 
 /// The step from a role that nothing maps to the run's model.
@@ -35,20 +42,24 @@ pub(crate) struct Roles<'a> {
     pub notes: Vec<String>,
     /// The way from the selector at hand to where we are.
     way: Vec<String>,
+    /// Who wrote the selector at hand.
+    origin: Origin<'a>,
 }
 
 impl<'a> Roles<'a> {
-    pub(crate) fn new(world: &'a World<'a>, grant: &'a Grant) -> Self {
+    /// For selectors that `origin` wrote.
+    pub(crate) fn new(world: &'a World<'a>, grant: &'a Grant, origin: Origin<'a>) -> Self {
         Self {
             world,
             grant,
             notes: Vec::new(),
             way: Vec::new(),
+            origin,
         }
     }
 
     /// What the pieces of one source stand for, in order.
-    pub(crate) fn expand(&mut self, pieces: &[String]) -> Result<Vec<Asked>, Problem> {
+    pub(crate) fn expand(&mut self, pieces: &[String]) -> Result<Vec<Asked<'a>>, Problem> {
         let mut found = Vec::new();
         for piece in pieces {
             self.follow(piece, None, &mut found)?;
@@ -57,7 +68,7 @@ impl<'a> Roles<'a> {
     }
 
     /// The model of somebody who names none: the caller's, with its level; at the root the run's.
-    pub(crate) fn inherited(&mut self) -> Result<Vec<Asked>, Problem> {
+    pub(crate) fn inherited(&mut self) -> Result<Vec<Asked<'a>>, Problem> {
         let mut found = Vec::new();
         self.parent(None, &mut found)?;
         Ok(found)
@@ -75,14 +86,17 @@ impl<'a> Roles<'a> {
                     .join(", "),
             )
         };
-        self.grant.run_model.clone().or_else(role)
+        let stated = self.grant.run_model.as_ref();
+        stated
+            .map(|model| model.selector().to_owned())
+            .or_else(role)
     }
 
     fn follow(
         &mut self,
         piece: &str,
         level: Option<EffortWord>,
-        found: &mut Vec<Asked>,
+        found: &mut Vec<Asked<'a>>,
     ) -> Result<(), Problem> {
         let Some(alias) = piece
             .strip_prefix('@')
@@ -96,10 +110,10 @@ impl<'a> Roles<'a> {
         let (role, own) = match alias.split_once(':') {
             Some((role, word)) => (
                 role,
-                Some(
-                    word.parse::<EffortWord>()
-                        .map_err(|error| Problem::error(format!("`{piece}`: {error}")))?,
-                ),
+                Some(word.parse::<EffortWord>().map_err(|error| {
+                    self.origin
+                        .blame(Problem::error(format!("`{piece}`: {error}")))
+                })?),
             ),
             None => (alias, None),
         };
@@ -121,10 +135,9 @@ impl<'a> Roles<'a> {
             for passed in &self.way[start..] {
                 let _ = write!(circle, "`{passed}` is ");
             }
-            return Err(
-                Problem::error(format!("a role stands for itself: {circle}`{place}`"))
-                    .help("name a model in `modelRoles` of `config.yml`"),
-            );
+            let fault = Problem::error(format!("a role stands for itself: {circle}`{place}`"))
+                .help("name a model in `modelRoles` of `config.yml`");
+            return Err(self.origin.blame(fault));
         }
         self.way.push(place.to_owned());
         let done = go(self);
@@ -136,7 +149,7 @@ impl<'a> Roles<'a> {
         &mut self,
         role: &str,
         level: Option<EffortWord>,
-        found: &mut Vec<Asked>,
+        found: &mut Vec<Asked<'a>>,
     ) -> Result<(), Problem> {
         let roles = &self.world.settings.model_roles;
         if let Some(setting) = roles.get(role) {
@@ -145,10 +158,8 @@ impl<'a> Roles<'a> {
                 setting.value.join(", "),
                 setting.origin
             ));
-            for piece in pieces(&setting.value) {
-                self.follow(&piece, level, found)?;
-            }
-            return Ok(());
+            let origin = Origin::setting(format!("modelRoles.{role}"), &setting.origin);
+            return self.written(&setting.value, origin, level, found);
         }
         if BUILT_IN.contains(&role) {
             self.notes.push(format!(
@@ -158,14 +169,39 @@ impl<'a> Roles<'a> {
         }
         let known = BUILT_IN.into_iter().chain(roles.keys().map(String::as_str));
         let fault = Problem::error(format!("there is no role `@{role}`"));
-        Err(match nearest(role, known) {
+        let fault = match nearest(role, known) {
             Some(meant) => fault.help(format!("did you mean `@{meant}`?")),
             None => fault.help(format!("map it by `modelRoles.{role}` in `config.yml`")),
-        })
+        };
+        Err(self.origin.blame(fault))
+    }
+
+    /// What `origin` wrote.
+    fn written(
+        &mut self,
+        lists: &[String],
+        origin: Origin<'a>,
+        level: Option<EffortWord>,
+        found: &mut Vec<Asked<'a>>,
+    ) -> Result<(), Problem> {
+        let pieces = pieces(lists);
+        if pieces.is_empty() {
+            return Err(origin.is_empty());
+        }
+        let before = std::mem::replace(&mut self.origin, origin);
+        let done = pieces
+            .iter()
+            .try_for_each(|piece| self.follow(piece, level, found));
+        self.origin = before;
+        done
     }
 
     /// The run's active model: `--model`, else `modelRoles.default`.
-    fn run(&mut self, level: Option<EffortWord>, found: &mut Vec<Asked>) -> Result<(), Problem> {
+    fn run(
+        &mut self,
+        level: Option<EffortWord>,
+        found: &mut Vec<Asked<'a>>,
+    ) -> Result<(), Problem> {
         if self.way.iter().any(|passed| passed == RUN_MODEL) {
             let role = self.way.last().map_or("", String::as_str);
             return Err(Problem::error(format!(
@@ -177,10 +213,12 @@ impl<'a> Roles<'a> {
             )));
         }
         if let Some(model) = self.grant.run_model.clone() {
+            let (model, origin) = match model {
+                RunModel::Flag(model) => (model, Origin::Flag),
+                RunModel::Batch { selector, place } => (selector, Origin::Batch(place)),
+            };
             return self.step(RUN_MODEL, |roles| {
-                pieces(&[model])
-                    .iter()
-                    .try_for_each(|piece| roles.follow(piece, level, found))
+                roles.written(&[model], origin, level, found)
             });
         }
         if self.world.settings.model_roles.contains_key("default") {
@@ -192,7 +230,11 @@ impl<'a> Roles<'a> {
         ))
     }
 
-    fn parent(&mut self, level: Option<EffortWord>, found: &mut Vec<Asked>) -> Result<(), Problem> {
+    fn parent(
+        &mut self,
+        level: Option<EffortWord>,
+        found: &mut Vec<Asked<'a>>,
+    ) -> Result<(), Problem> {
         let Some(active) = &self.grant.active else {
             return self.run(level, found);
         };
@@ -200,6 +242,7 @@ impl<'a> Roles<'a> {
             name: active.selector.clone(),
             level,
             inherited: active.level,
+            origin: Origin::Caller,
         });
         Ok(())
     }
@@ -208,7 +251,7 @@ impl<'a> Roles<'a> {
         &mut self,
         piece: &str,
         level: Option<EffortWord>,
-        found: &mut Vec<Asked>,
+        found: &mut Vec<Asked<'a>>,
     ) -> Result<(), Problem> {
         let (word, own) = family::split(piece);
         let Some(family) = family::find(word) else {
@@ -216,6 +259,7 @@ impl<'a> Roles<'a> {
                 name: piece.to_owned(),
                 level,
                 inherited: None,
+                origin: self.origin.clone(),
             });
             return Ok(());
         };
@@ -228,6 +272,7 @@ impl<'a> Roles<'a> {
                 name: newest,
                 level,
                 inherited: None,
+                origin: self.origin.clone(),
             });
             return Ok(());
         }

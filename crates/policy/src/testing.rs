@@ -6,7 +6,7 @@ use sortie_config::{Config, Environment, LoadOptions, Problem};
 use sortie_discovery::{AgentDefinition, Catalog};
 use sortie_protocol::{AgentSource, Mode, SpawnRule, TaskRequest, script::ScriptEntry};
 
-use crate::{EffectivePolicy, Grant, RootGrant, World, resolve};
+use crate::{EffectivePolicy, Grant, RootGrant, RunModel, World, resolve};
 
 /// Providers and models of every kind that a choice can meet.
 const MODELS: &str = r"
@@ -113,7 +113,7 @@ pub(crate) fn root() -> Grant {
 pub(crate) fn root_grant() -> RootGrant {
     RootGrant {
         mode: Mode::Normal,
-        model: Some("mock/large".into()),
+        model: Some(RunModel::Flag("mock/large".into())),
         spawns: SpawnRule::Any,
         blocked: None,
         schema: None,

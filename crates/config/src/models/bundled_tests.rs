@@ -8,7 +8,10 @@ fn made() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/models.yml");
     let source = Source::new(&path, std::fs::read_to_string(&path).unwrap());
     let mut providers = Vec::new();
-    assert_eq!(read::lay(&mut providers, &source, Owner::Ours), []);
+    assert_eq!(
+        read::lay(&mut providers, &mut Vec::new(), &source, Owner::Ours),
+        []
+    );
     let mut json = String::from("[");
     for (at, provider) in providers.into_iter().enumerate() {
         let Some(KeySource::Variable(api_key)) = provider.key else {

@@ -13,7 +13,9 @@ use std::path::PathBuf;
 use sortie_protocol::{Candidate, Thinking};
 
 pub use command::{Running, Start};
-pub use provider::{Hidden, Input, KeySource, Model, Provider, ProviderSource, ThinkingMode};
+pub use provider::{
+    Hidden, Input, KeySource, LeftOut, Model, Provider, ProviderSource, ThinkingMode,
+};
 use secrets::Vault;
 
 use crate::{Environment, Places, Problem, open::open, settings::Owner};
@@ -28,6 +30,7 @@ pub(crate) const SCRIPT: &str = "script";
 #[derive(Clone, Debug)]
 pub struct Models {
     providers: Vec<Provider>,
+    left_out: Vec<LeftOut>,
     vault: Vault,
 }
 
@@ -50,6 +53,7 @@ impl Models {
     /// model. A project's file is not read, with a note, since nothing yet makes a project trusted.
     pub fn load(places: &Places, environment: &Environment) -> (Self, Vec<Problem>) {
         let mut providers = bundled::providers();
+        let mut left_out = Vec::new();
         let mut problems = Vec::new();
         for dir in places.user_dirs.iter().rev() {
             let owner = if *dir == places.user_dir {
@@ -59,7 +63,7 @@ impl Models {
             };
             match open(dir.join(FILE)) {
                 Ok(Some(source)) => {
-                    problems.extend(read::lay(&mut providers, &source, owner));
+                    problems.extend(read::lay(&mut providers, &mut left_out, &source, owner));
                 }
                 Ok(None) => {}
                 Err(problem) => problems.push(problem),
@@ -68,6 +72,7 @@ impl Models {
         problems.extend(untrusted(places));
         let models = Self {
             providers,
+            left_out,
             vault: Vault::new(environment.clone()),
         };
         (models, problems)
@@ -88,6 +93,12 @@ impl Models {
         let provider = self.provider(provider)?;
         let model = provider.models.iter().find(|row| row.id == model)?;
         Some((provider, model))
+    }
+
+    /// What files say and nobody can use, the most important file last. Another file may have said the same, and said it
+    /// well.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
     }
 
     /// The models of this name, of any provider.

@@ -108,6 +108,29 @@ provders: {}
     assert!(models.find("one", "good").is_some());
     assert!(models.find("last", "fine").is_some());
     assert!(models.find("one", "bad").is_none());
+    let left_out: Vec<_> = models
+        .left_out()
+        .iter()
+        .map(|one| format!("{} {:?}", one.provider, one.model))
+        .collect();
+    insta::assert_snapshot!(left_out.join("\n"), @r#"
+    one Some("bad")
+    one Some("levels")
+    one Some("default")
+    one Some("mode")
+    one Some("price")
+    one Some("sees")
+    no-url None
+    no-api None
+    word None
+    ftp None
+    script None
+    a/b None
+    head None
+    text None
+    key None
+    "#);
+    assert_eq!(models.left_out()[0].fault.position(), Some((8, 34)));
     insta::assert_snapshot!(problems, @r#"
     ~/models.yml:27:1: warning: `provders` is no key of a catalogue
       did you mean `providers`?
@@ -163,7 +186,7 @@ fn no_report_quotes_a_key() {
     let broken = "providers:\n  p:\n    apiKey: hush\n    headers: {A: hush\n  hush hush\n";
     for text in [flow, block, broken] {
         let source = Source::new("models.yml", text);
-        let problems = read::lay(&mut Vec::new(), &source, Owner::Ours);
+        let problems = read::lay(&mut Vec::new(), &mut Vec::new(), &source, Owner::Ours);
         assert!(!problems.is_empty());
         for problem in problems {
             let code = miette::Diagnostic::source_code(&problem).unwrap();
@@ -281,6 +304,6 @@ proptest::proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(?s)(providers:|models:|id:|apiKey:|\\n| |[{}]|.){0,40}") {
         let source = Source::new("models.yml", text);
-        let _ = read::lay(&mut Vec::new(), &source, Owner::Ours);
+        let _ = read::lay(&mut Vec::new(), &mut Vec::new(), &source, Owner::Ours);
     }
 }

@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 use serde::{Deserialize, Serialize};
 use sortie_protocol::{Api, Effort, Price};
 
+use crate::Problem;
+
 /// Somebody who serves models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provider {
@@ -38,6 +40,17 @@ pub enum ProviderSource {
         /// The line, from 1.
         line: u64,
     },
+}
+
+/// What a `models.yml` says of a provider or a model, and nobody can use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftOut {
+    /// The provider.
+    pub provider: String,
+    /// The model; `None` when it is the provider as a whole.
+    pub model: Option<String>,
+    /// What is wrong with it, and where.
+    pub fault: Problem,
 }
 
 /// One model of a provider. What nobody stated is `None`.

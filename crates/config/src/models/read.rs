@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use sortie_protocol::Api;
 
-use super::{Hidden, KeySource, Provider, ProviderSource, SCRIPT, mask, row};
+use super::{Hidden, KeySource, LeftOut, Provider, ProviderSource, SCRIPT, mask, row};
 use crate::{
     Node, Problem, Source,
     fields::{Fields, Misfit},
@@ -16,8 +16,13 @@ use crate::{
 
 const PROVIDER_KEYS: &[&str] = &["baseUrl", "apiKey", "api", "headers", "models"];
 
-/// Lays what `source` says on `providers`.
-pub(super) fn lay(providers: &mut Vec<Provider>, source: &Source, owner: Owner) -> Vec<Problem> {
+/// Lays what `source` says on `providers`, and notes what of it cannot be used.
+pub(super) fn lay(
+    providers: &mut Vec<Provider>,
+    left_out: &mut Vec<LeftOut>,
+    source: &Source,
+    owner: Owner,
+) -> Vec<Problem> {
     let parsed = Node::parse(source);
     let shown = match &parsed {
         Ok(node) => mask::without_values(source, node),
@@ -27,6 +32,7 @@ pub(super) fn lay(providers: &mut Vec<Provider>, source: &Source, owner: Owner) 
         source: &shown,
         owner,
         problems: Vec::new(),
+        left_out,
     };
     let read = parsed
         .and_then(|node| file.read(providers, &node))
@@ -45,6 +51,7 @@ pub(super) struct File<'a> {
     source: &'a Source,
     owner: Owner,
     problems: Vec<Problem>,
+    left_out: &'a mut Vec<LeftOut>,
 }
 
 impl File<'_> {
@@ -60,6 +67,7 @@ impl File<'_> {
             .map_err(|misfit| misfit.error(source))?;
         for (key, value) in entries.iter().flat_map(Fields::entries) {
             if let Err(misfit) = self.provider(providers, key, value) {
+                self.note_left_out(key, None, &misfit);
                 self.leave_out("the provider", misfit);
             }
         }
@@ -95,7 +103,12 @@ impl File<'_> {
                         None => models.push(model),
                     }
                 }
-                Err(misfit) => self.leave_out("the model", misfit),
+                Err(misfit) => {
+                    if let Some(id) = node.get("id").and_then(Node::as_text) {
+                        self.note_left_out(key, Some(id), &misfit);
+                    }
+                    self.leave_out("the model", misfit);
+                }
             }
         }
 
@@ -151,6 +164,18 @@ impl File<'_> {
             self.problems
                 .extend(unknown.map(|misfit| misfit.warning(source, "")));
         }
+    }
+
+    /// Keeps what is wrong with a provider, or with a model of it, for whoever asks for it by name.
+    fn note_left_out(&mut self, provider: &Node, model: Option<&str>, misfit: &Misfit) {
+        let Some(provider) = provider.as_text() else {
+            return;
+        };
+        self.left_out.push(LeftOut {
+            provider: provider.to_owned(),
+            model: model.map(str::to_owned),
+            fault: misfit.clone().error(self.source),
+        });
     }
 
     fn leave_out(&mut self, what: &str, misfit: Misfit) {
