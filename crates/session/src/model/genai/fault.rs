@@ -140,7 +140,7 @@ impl Faults {
     /// `text` on one line, without secrets, and not too long.
     fn words(&self, text: &str) -> String {
         let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for (name, value) in self.secrets.iter() {
+        for (name, value) in self.secrets.hidden() {
             if value.len() >= SHORTEST_SECRET {
                 line = line.replace(value, &format!("[key {name}]"));
             }
