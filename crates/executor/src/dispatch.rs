@@ -30,6 +30,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) grant: &'a Grant,
     /// Its id; `None` is the root.
     pub(crate) id: Option<&'a TaskId>,
+    /// The agents there are, as the disk has them now.
+    pub(crate) agents: &'a Catalog,
 }
 
 /// Checks every task of a batch and, when all pass, gives each its id and its plan. What is wrong with how the batch
@@ -40,11 +42,10 @@ pub(crate) fn preflight(
     draft: &Draft,
 ) -> Result<Vec<Job>, Vec<Problem>> {
     let batch = draft.batch();
-    let agents = Catalog::discover(&ground.config.places);
     let world = World {
         settings: &ground.config.settings,
         models: &ground.config.models,
-        agents: &agents,
+        agents: caller.agents,
         scripts: &ground.scripts,
     };
     let mut faults = Faults::default();

@@ -101,7 +101,8 @@ impl Run {
         // A flag can take away what the batch leaves, and give nothing back.
         batch.mode = batch.mode.stricter(options.mode.unwrap_or_default());
         let batch = draft.batch();
-        let scripts = scripts(&config, batch, &options.beside)
+        let agents = Catalog::discover(&config.places);
+        let scripts = scripts(&config, &agents, batch, &options.beside)
             .map_err(|problem| [draft.problems(), &[problem]].concat())?;
         let grant = Grant::root(RootGrant {
             mode: batch.mode,
@@ -136,6 +137,7 @@ impl Run {
             &Caller {
                 grant: &grant,
                 id: None,
+                agents: &agents,
             },
             &draft,
         )?;
@@ -241,6 +243,7 @@ impl Drop for Run {
 /// policy refuses whoever does.
 fn scripts(
     config: &Config,
+    agents: &Catalog,
     batch: &Batch,
     beside: &Path,
 ) -> Result<BTreeMap<String, Vec<ScriptEntry>>, Problem> {
@@ -250,8 +253,7 @@ fn scripts(
         .and_then(|model| model.trim().strip_prefix("script/"));
     let own = own.map(|name| name.split(':').next().unwrap_or(name));
     let mut scripts = BTreeMap::new();
-    let agents = Catalog::discover(&config.places);
-    for name in sortie_policy::scripts_named(&config.settings, &agents, batch.model.as_deref()) {
+    for name in sortie_policy::scripts_named(&config.settings, agents, batch.model.as_deref()) {
         match Scripts::load(&name, beside, &config.places) {
             Ok(entries) => drop(scripts.insert(name, entries)),
             Err(problem) if own == Some(name.as_str()) => return Err(problem),

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 use sortie_config::{Node, Problem};
+use sortie_discovery::Catalog;
 use sortie_policy::Grant;
 use sortie_protocol::{Reply, TaskId, TaskResult};
 
@@ -32,6 +33,7 @@ pub(crate) fn check(
     let caller = Caller {
         grant: &grant.for_batch(batch.output_schema.clone(), batch.schema_mode),
         id: Some(parent),
+        agents: &Catalog::discover(&family.ground.config.places),
     };
     let jobs = dispatch::preflight(&family.ground, &caller, &draft)
         .map_err(|problems| refusal(&problems))?;
