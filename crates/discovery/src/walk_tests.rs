@@ -61,13 +61,13 @@ fn links_are_followed_once_and_not_out_of_the_boundary() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("project");
     write(&root, "agents/one.md");
-    write(&root, "shared/two.md");
+    write(&root, "beside/two.md");
     write(dir.path(), "secret/three.md");
     let agents = root.join("agents");
     symlink(&agents, agents.join("loop")).unwrap();
-    symlink("../shared", agents.join("again")).unwrap();
-    symlink("../shared", agents.join("more")).unwrap();
-    symlink("../shared/two.md", agents.join("two.md")).unwrap();
+    symlink("../beside", agents.join("again")).unwrap();
+    symlink("../beside", agents.join("more")).unwrap();
+    symlink("../beside/two.md", agents.join("two.md")).unwrap();
     symlink("../../secret", agents.join("out")).unwrap();
     symlink("../../secret/three.md", agents.join("three.md")).unwrap();
     assert_eq!(
