@@ -66,6 +66,12 @@ pub(crate) fn warnings(end: &End<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(report) = end.report {
         warnings.extend(report.warnings.iter().cloned());
+        if let Ending::Yielded { tries, faults } = &report.ending
+            && *tries > 1
+            && faults.is_empty()
+        {
+            warnings.push(format!("the result fitted the schema on try {tries}"));
+        }
         if let Ending::Yielded { faults, .. } = &report.ending
             && !faults.is_empty()
         {
@@ -179,18 +185,23 @@ pub(crate) fn output(report: Option<&Report>) -> Option<String> {
         .text
         .clone()
         .or_else(|| report.data.as_ref().map(pretty));
-    if whole.is_some() {
+    let is_result = matches!(report.ending, Ending::Yielded { .. });
+    if is_result && whole.is_some() {
         return whole;
     }
-    let mut parts: Vec<_> = report
+    let sections = report
         .sections
         .iter()
-        .map(|part| format!("## {}\n\n{}", part.label, pretty(&part.data)))
-        .collect();
+        .map(|part| format!("## {}\n\n{}", part.label, pretty(&part.data)));
+    let mut parts: Vec<_> = whole.into_iter().chain(sections).collect();
     // What was said after the parts belongs to a result only where there is no other.
-    let is_result = matches!(report.ending, Ending::Yielded { .. });
     if !is_result || parts.is_empty() {
-        parts.extend(report.last_text.clone());
+        parts.extend(
+            report
+                .last_text
+                .clone()
+                .filter(|text| !parts.contains(text)),
+        );
     }
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }

@@ -146,6 +146,31 @@ fn output_is_what_was_handed_in_or_what_can_be_saved() {
 }
 
 #[test]
+fn what_was_said_before_a_result_that_was_not_accepted_is_kept() {
+    let violation = Report {
+        data: Some(json!({"a": 1})),
+        last_text: Some("a careful review".into()),
+        ..report(Ending::SchemaViolation {
+            tries: 3,
+            faults: vec!["a: no".into()],
+        })
+    };
+    assert_eq!(
+        output(Some(&violation)).unwrap(),
+        "{\n  \"a\": 1\n}\n\na careful review"
+    );
+}
+
+#[test]
+fn a_result_that_took_several_tries_says_so() {
+    let third = report(Ending::Yielded {
+        tries: 3,
+        faults: Vec::new(),
+    });
+    insta::assert_snapshot!(warnings(&end(Some(&third), None, Exit::Code(0))).join("\n"), @"the result fitted the schema on try 3");
+}
+
+#[test]
 fn data_is_valid_only_when_it_was_accepted_without_a_fault() {
     let schema = PlannedSchema {
         source: SchemaSource::Agent,

@@ -1,7 +1,7 @@
 //! Earlier runs, read back from what they left on disk.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::{self, File},
     path::{Path, PathBuf},
 };
@@ -143,8 +143,19 @@ impl StoredRun {
                 Entry::Ended { result } => (result.id.clone(), TaskState::Ended(result)),
             };
             let (id, state) = reached;
-            if let Some(task) = places.get(&id).and_then(|&place| run.tasks.get_mut(place)) {
-                task.state = state;
+            match (places.get(&id), state) {
+                (Some(&place), state) => run.tasks[place].state = state,
+                // The line that accepted it is damaged; what it made is there all the same.
+                (None, TaskState::Ended(result)) => {
+                    places.insert(id.clone(), run.tasks.len());
+                    run.tasks.push(StoredTask {
+                        id,
+                        agent: result.agent.clone(),
+                        label: result.label.clone(),
+                        state: TaskState::Ended(result),
+                    });
+                }
+                (None, TaskState::Queued | TaskState::Started) => {}
             }
         }
         Ok(run)
@@ -155,25 +166,35 @@ impl StoredRun {
         self.tasks.iter().find(|task| task.id.as_str() == id)
     }
 
-    /// The results of tasks that ended, whole: nested ones stand below the tasks that dispatched them.
+    /// The results of tasks that ended, whole: nested ones stand below the tasks that dispatched them, and one whose
+    /// parent is lost stands at the top.
     pub fn results(&self) -> Vec<TaskResult> {
-        self.results_under(None)
+        let known: HashSet<&TaskId> = self.tasks.iter().map(|task| &task.id).collect();
+        let mut below: HashMap<Option<TaskId>, Vec<&StoredTask>> = HashMap::new();
+        for task in &self.tasks {
+            let parent = task.id.parent().filter(|parent| known.contains(parent));
+            below.entry(parent).or_default().push(task);
+        }
+        results_under(None, &below)
     }
+}
 
-    fn results_under(&self, parent: Option<&TaskId>) -> Vec<TaskResult> {
-        self.tasks
-            .iter()
-            .filter(|task| task.id.parent().as_ref() == parent)
-            .filter_map(|task| match &task.state {
-                TaskState::Ended(result) => {
-                    let mut result = TaskResult::clone(result);
-                    result.children = self.results_under(Some(&task.id));
-                    Some(result)
-                }
-                TaskState::Queued | TaskState::Started => None,
-            })
-            .collect()
-    }
+fn results_under(
+    parent: Option<&TaskId>,
+    below: &HashMap<Option<TaskId>, Vec<&StoredTask>>,
+) -> Vec<TaskResult> {
+    let tasks = below.get(&parent.cloned()).map_or(&[][..], Vec::as_slice);
+    tasks
+        .iter()
+        .filter_map(|task| match &task.state {
+            TaskState::Ended(result) => {
+                let mut result = TaskResult::clone(result);
+                result.children = results_under(Some(&task.id), below);
+                Some(result)
+            }
+            TaskState::Queued | TaskState::Started => None,
+        })
+        .collect()
 }
 
 /// Whether a root holds the run directory.
@@ -216,7 +237,7 @@ pub fn find(places: &Places, id: &str) -> Result<(StoredRun, Option<TaskId>), Hi
         return with_task(StoredRun::load(dir)?, &task.to_string_lossy());
     }
     if let Some((run, task)) = id.split_once('/') {
-        let run = by_prefix(places, run)?.ok_or_else(|| HistoryError::Unknown(run.to_owned()))?;
+        let run = by_prefix(places, run)?.ok_or_else(|| HistoryError::Unknown(id.to_owned()))?;
         return with_task(run, task);
     }
     if let Some(run) = by_prefix(places, id)? {

@@ -130,6 +130,23 @@ fn ids_are_found_by_prefix_by_path_and_by_their_task_alone() {
     `0190` is the beginning of 2 runs: 0190-bb, 0190-aa
     run `0190-aa` has no task `No`
     no run and no task of this project is called `Nope`
-    no run and no task of this project is called `9`
+    no run and no task of this project is called `9/Scan`
     ");
+}
+
+#[test]
+fn a_task_whose_acceptance_is_damaged_is_still_there() {
+    let home = Home::new();
+    let store = home.run("0190-aa");
+    end(&store, "A.x");
+    accept(&store, "B");
+    end(&store, "B");
+    let (run, task) = find(&home.places, "0190-aa/A.x").unwrap();
+    assert_eq!(task.unwrap().as_str(), "A.x");
+    let ids: Vec<_> = run
+        .results()
+        .into_iter()
+        .map(|result| result.id.to_string())
+        .collect();
+    assert_eq!(ids, ["A.x", "B"]);
 }

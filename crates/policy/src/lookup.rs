@@ -45,7 +45,8 @@ pub(crate) fn hindrance(models: &Models, provider: &Provider, model: &Model) -> 
     }
 }
 
-/// Finds the model that `name` means: exactly, then without a level at its end, then as part of exactly one name.
+/// Finds the model that `name` means: exactly, then without a level at its end, then as part of exactly one name. Who
+/// names the provider as well means what is written, and a slip is not taken for another model.
 pub(crate) fn find<'a>(models: &'a Models, name: &str) -> Found<'a> {
     let (base, level) = family::split(name);
     for (text, level) in [(name, None), (base, level)] {
@@ -105,18 +106,18 @@ fn exact<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Optio
 }
 
 fn partial<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Found<'a> {
-    let (within, part) = match text.split_once('/') {
-        Some((provider, part)) => match models.provider(provider) {
-            Some(provider) => (Some(provider), part),
+    let within = match text.split_once('/') {
+        Some((provider, _)) => match models.provider(provider) {
+            Some(provider) => Some(provider),
             None => return unknown_provider(models, provider),
         },
-        None => (None, text),
+        None => None,
     };
-    let part = part.to_lowercase();
+    let part = text.to_lowercase();
     let matches: Vec<_> = models
         .iter()
         .filter(|(provider, model)| {
-            within.is_none_or(|within| within.name == provider.name)
+            within.is_none()
                 && !part.is_empty()
                 && model.id.to_lowercase().contains(&part)
                 && hindrance(models, provider, model).is_none()

@@ -112,13 +112,14 @@ fn a_list_without_a_usable_model_is_refused_unless_it_ends_in_the_parent() {
 fn names_are_matched_exactly_and_then_as_part_of_one() {
     assert_eq!(models("", "only-here"), "other/only-here");
     assert_eq!(models("", "only"), "other/only-here");
-    assert_eq!(models("", "mock/sma"), "mock/small:low");
+    insta::assert_snapshot!(models("", "mock/sma"), @"agents/it.md:4: `it` cannot use its model `mock/sma`: it is in no catalogue; did you mean `mock/small`? (choose another model, or end the list with `@parent` to fall back on the caller's)");
     assert_eq!(models("", "mock/qwen3:8b"), "mock/qwen3:8b");
     assert_eq!(models("", "mock/small:high"), "mock/small:high");
     assert_eq!(models("", "large:off"), "mock/large:off");
     assert_eq!(models("", "opus"), "mock/zz-claude-opus-3");
     insta::assert_snapshot!(models("", "mid"), @"agents/it.md:4: `mid` fits several models: `mock/mid`, `other/mid` (write `provider/model`)");
-    insta::assert_snapshot!(models("", "mock/l"), @"agents/it.md:4: `mock/l` fits several models: `mock/large`, `mock/small`, `mock/zz-claude-opus-3` (write `provider/model`)");
+    insta::assert_snapshot!(models("", "mock/l"), @"agents/it.md:4: `it` cannot use its model `mock/l`: it is in no catalogue (choose another model, or end the list with `@parent` to fall back on the caller's)");
+    insta::assert_snapshot!(models("", "l"), @"agents/it.md:4: `l` fits several models: `mock/large`, `mock/small`, `mock/zz-claude-opus-3`, `other/only-here` (write `provider/model`)");
 }
 
 #[test]

@@ -33,7 +33,9 @@ pub enum ModelError {
     /// The request could not be made: the plan asks for what this client cannot do.
     #[error("the request cannot be made: {0}")]
     Request(String),
-    /// A scripted model has no turn left for this request.
-    #[error("the script has no turn left for request {0}")]
+    /// A scripted model has no turn for this request.
+    #[error(
+        "the script has no turn for request {0}: no `when` fits it, or the turns of those that do are used up"
+    )]
     ScriptEnded(u64),
 }

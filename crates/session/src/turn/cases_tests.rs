@@ -263,7 +263,7 @@ mod schema_correction {
         {
           "ending": "failed",
           "reason": "script_ended",
-          "message": "`p/x`: the script has no turn left for request 3; the last `yield` was rejected: missing `notes`; verdict: should be one of \"pass\", \"fail\", but is the string \"maybe\""
+          "message": "`p/x`: the script has no turn for request 3: no `when` fits it, or the turns of those that do are used up; the last `yield` was rejected: missing `notes`; verdict: should be one of \"pass\", \"fail\", but is the string \"maybe\""
         }
         "#);
     }

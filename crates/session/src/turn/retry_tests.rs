@@ -197,7 +197,7 @@ fn a_script_that_ended_ends_the_session() {
     insta::assert_debug_snapshot!(Chain::new(POLICY, 4).failed(&fault, 0.0), @r#"
     GiveUp {
         reason: "script_ended",
-        message: "`script/a`: the script has no turn left for request 3",
+        message: "`script/a`: the script has no turn for request 3: no `when` fits it, or the turns of those that do are used up",
     }
     "#);
 }
