@@ -5,7 +5,6 @@ use sortie_executor::{Door, RunOptions, read_batch};
 use sortie_protocol::RunResult;
 
 use crate::{
-    answer,
     cli::{RunArgs, Show},
     exit::Exit,
     inputs,
@@ -15,12 +14,7 @@ use crate::{
 
 /// Runs a batch.
 pub(crate) fn run(args: &RunArgs) -> Exit {
-    let show = Show::from(args.show);
-    let result = watch::as_root()
-        .map_err(|problem| vec![problem])
-        .and_then(|()| order(args))
-        .and_then(|order| watch::carry_out(order, show, present));
-    result.unwrap_or_else(|problems| answer::nothing_ran(&problems, show))
+    watch::enter(Show::from(args.show), || order(args), present)
 }
 
 /// What was asked for. The faults of the settings and of the batch are found together.

@@ -17,12 +17,7 @@ use crate::{
 
 /// Runs one task.
 pub(crate) fn task(args: &TaskArgs) -> Exit {
-    let show = Show::from(args.show);
-    let result = watch::as_root()
-        .map_err(|problem| vec![problem])
-        .and_then(|()| order(args))
-        .and_then(|order| watch::carry_out(order, show, present));
-    result.unwrap_or_else(|problems| answer::nothing_ran(&problems, show))
+    watch::enter(Show::from(args.show), || order(args), present)
 }
 
 fn order(args: &TaskArgs) -> Result<Order, Vec<Problem>> {

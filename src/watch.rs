@@ -30,16 +30,28 @@ pub(crate) struct Order {
     pub(crate) options: RunOptions,
 }
 
-/// Makes this process the root of a run. Called first: before it holds a key, and before any thread.
-pub(crate) fn as_root() -> Result<(), Problem> {
+/// Makes this process the root of a run, learns what to run from `order`, runs it, and shows it. `present` makes the
+/// text of its result from that and from how many milliseconds it took.
+pub(crate) fn enter(
+    show: Show,
+    order: impl FnOnce() -> Result<Order, Vec<Problem>>,
+    present: impl FnOnce(&RunResult, u64) -> Shown,
+) -> Exit {
+    as_root()
+        .map_err(|problem| vec![problem])
+        .and_then(|()| order())
+        .and_then(|order| carry_out(order, show, present))
+        .unwrap_or_else(|problems| answer::nothing_ran(&problems, show))
+}
+
+/// Called first: before this process holds a key, and before any thread.
+fn as_root() -> Result<(), Problem> {
     sortie_executor::become_root()
         .map_err(|error| Problem::error(format!("this process cannot hold a run: {error}")))
 }
 
-/// Runs `order` and shows it. `present` makes the text of its result from that and from how many milliseconds it took.
-///
-/// The problems say why nothing was started.
-pub(crate) fn carry_out(
+/// Runs `order` and shows it. The problems say why nothing was started.
+fn carry_out(
     order: Order,
     show: Show,
     present: impl FnOnce(&RunResult, u64) -> Shown,
