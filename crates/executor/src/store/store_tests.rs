@@ -23,6 +23,11 @@ fn store(dir: &Path) -> Arc<Store> {
     )
 }
 
+fn task(store: &Arc<Store>) -> TaskFiles {
+    let scratch = store.path("scratch/A");
+    TaskFiles::create(store, &TaskId::from("A".to_owned()), &scratch, &json!({})).unwrap()
+}
+
 fn tree(dir: &Path) -> String {
     let mut texts = Vec::new();
     let mut folders = vec![dir.to_owned()];
@@ -103,13 +108,7 @@ fn no_key_reaches_any_file() {
 fn an_artifact_is_named_plainly_and_grows_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
-    let mut files = TaskFiles::create(
-        &store,
-        &TaskId::from("A".to_owned()),
-        &folder.path().join("scratch"),
-        &json!({}),
-    )
-    .unwrap();
+    let mut files = task(&store);
     assert!(!files.artifact("../up", 0, "x").unwrap());
     assert!(!files.artifact("", 0, "x").unwrap());
     assert!(files.artifact("bash-1", 0, "abc").unwrap());
@@ -126,9 +125,7 @@ fn an_artifact_is_named_plainly_and_grows_in_order() {
 fn outputs_of_many_tools_hold_no_descriptors() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
-    let id = TaskId::from("A".to_owned());
-    let scratch = folder.path().join("scratch");
-    let mut files = TaskFiles::create(&store, &id, &scratch, &json!({})).unwrap();
+    let mut files = task(&store);
     let open = || {
         let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
         links
@@ -150,13 +147,7 @@ fn outputs_of_many_tools_hold_no_descriptors() {
 fn the_log_is_bounded_and_its_end_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(folder.path());
-    let mut files = TaskFiles::create(
-        &store,
-        &TaskId::from("A".to_owned()),
-        &folder.path().join("scratch"),
-        &json!({}),
-    )
-    .unwrap();
+    let mut files = task(&store);
     for _ in 0..300 {
         files.log(&[b'x'; 10_000]).unwrap();
     }

@@ -2,7 +2,7 @@
 
 use super::request::{Request, Step};
 
-/// A key shorter than this is a placeholder, and may be an ordinary word.
+/// A key shorter than this only stands for one, and may be an ordinary word.
 const SHORTEST_KEY: usize = 12;
 
 /// The rules that `request` breaks, each in a sentence.
