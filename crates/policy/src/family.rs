@@ -58,7 +58,7 @@ impl Family {
             .filter(|(provider, model)| {
                 model.id.to_lowercase().contains(self.word)
                     && version(&model.id).is_some()
-                    && lookup::hindrance(models, provider, model).is_none()
+                    && lookup::hindrance(models, provider).is_none()
             })
             // The first of equals: the catalogue's own order.
             .rev_max_by(|(_, model)| version(&model.id))

@@ -1,15 +1,12 @@
 //! Finding a model in the catalogue.
 
 use sortie_config::{Available, LeftOut, Model, Models, Provider, nearest};
-use sortie_protocol::{Api, EffortWord};
+use sortie_protocol::EffortWord;
 
 use crate::{agent::quoted, family};
 
 /// The prefix of scripts: `script/NAME`.
 pub(crate) const SCRIPT: &str = "script/";
-
-/// The APIs that a child can speak yet, beside scripts.
-const BUILT: [Api; 1] = [Api::OpenaiCompletions];
 
 /// What a name led to.
 #[derive(Debug)]
@@ -33,12 +30,8 @@ pub(crate) fn selector(provider: &Provider, model: &Model) -> String {
     format!("{}/{}", provider.name, model.id)
 }
 
-/// Why a model cannot be used, as a fragment.
-pub(crate) fn hindrance(models: &Models, provider: &Provider, model: &Model) -> Option<String> {
-    let api = model.api.unwrap_or(provider.api);
-    if !BUILT.contains(&api) {
-        return Some(format!("`{api}` is not built yet"));
-    }
+/// Why a provider's models cannot be used, as a fragment.
+pub(crate) fn hindrance(models: &Models, provider: &Provider) -> Option<String> {
     match models.availability(provider) {
         Available::Available => None,
         Available::MissingKey { variable } => Some(format!("no key: `{variable}` is not set")),
@@ -96,7 +89,7 @@ fn exact<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Optio
     }
     let mut usable = named
         .iter()
-        .filter(|(provider, model)| hindrance(models, provider, model).is_none());
+        .filter(|(provider, _)| hindrance(models, provider).is_none());
     match (usable.next(), usable.next()) {
         (Some(only), None) => Some(one(*only)),
         // Of several that cannot be used each says why in the same words, or nearly.
@@ -120,7 +113,7 @@ fn partial<'a>(models: &'a Models, text: &str, level: Option<EffortWord>) -> Fou
             within.is_none()
                 && !part.is_empty()
                 && model.id.to_lowercase().contains(&part)
-                && hindrance(models, provider, model).is_none()
+                && hindrance(models, provider).is_none()
         })
         .collect();
     match matches.as_slice() {

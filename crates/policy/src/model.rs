@@ -205,7 +205,7 @@ impl<'a> Picks<'a> {
         asked: &Asked<'a>,
     ) -> Result<(), Problem> {
         let selector = lookup::selector(provider, model);
-        if let Some(left) = lookup::hindrance(self.world.models, provider, model) {
+        if let Some(left) = lookup::hindrance(self.world.models, provider) {
             self.skip(selector, left, asked);
             return Ok(());
         }

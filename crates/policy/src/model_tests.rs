@@ -88,7 +88,7 @@ fn a_list_is_walked_in_order() {
         .collect();
     insta::assert_snapshot!(skipped.join("\n"), @"
     keyed/locked: no key: `TEST_PROVIDER_KEY` is not set
-    foreign/abroad: `anthropic-messages` is not built yet
+    foreign/abroad: no key: `FOREIGN_PROVIDER_KEY` is not set
     mock/gone: it is in no catalogue
     ");
     assert_eq!(
@@ -100,8 +100,7 @@ fn a_list_is_walked_in_order() {
 #[test]
 fn a_list_without_a_usable_model_is_refused_unless_it_ends_in_the_parent() {
     insta::assert_snapshot!(models("", "keyed/locked"), @"agents/it.md:4: `it` cannot use its model `keyed/locked`: no key: `TEST_PROVIDER_KEY` is not set (set the variable, or choose another model)");
-    insta::assert_snapshot!(models("", "foreign/abroad"), @"agents/it.md:4: `it` cannot use its model `foreign/abroad`: `anthropic-messages` is not built yet (choose another model, or end the list with `@parent` to fall back on the caller's)");
-    insta::assert_snapshot!(models("", "[keyed/locked, foreign/abroad]"), @"agents/it.md:4: `it` can use none of its models: `keyed/locked`: no key: `TEST_PROVIDER_KEY` is not set; `foreign/abroad`: `anthropic-messages` is not built yet (set the variable, or choose another model)");
+    insta::assert_snapshot!(models("", "[keyed/locked, foreign/abroad]"), @"agents/it.md:4: `it` can use none of its models: `keyed/locked`: no key: `TEST_PROVIDER_KEY` is not set; `foreign/abroad`: no key: `FOREIGN_PROVIDER_KEY` is not set (set the variable, or choose another model)");
     insta::assert_snapshot!(models("", "nowhere/x"), @"agents/it.md:4: `it` cannot use its model `nowhere/x`: there is no provider `nowhere` (choose another model, or end the list with `@parent` to fall back on the caller's)");
     insta::assert_snapshot!(models("", "mok/large"), @"agents/it.md:4: `it` cannot use its model `mok/large`: there is no provider `mok`; did you mean `mock`? (choose another model, or end the list with `@parent` to fall back on the caller's)");
     insta::assert_snapshot!(models("", "mock/lrage"), @"agents/it.md:4: `it` cannot use its model `mock/lrage`: it is in no catalogue; did you mean `mock/large`? (choose another model, or end the list with `@parent` to fall back on the caller's)");

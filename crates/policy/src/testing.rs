@@ -33,6 +33,7 @@ providers:
   foreign:
     baseUrl: http://127.0.0.1:9/v1
     api: anthropic-messages
+    apiKey: FOREIGN_PROVIDER_KEY
     models: [{id: abroad}]
 ";
 
