@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use thiserror::Error;
 
-use super::Store;
+use super::{QueryError, Store, found_text, select};
 
 /// An address that leads nowhere.
 #[derive(Debug, Error)]
@@ -21,12 +21,12 @@ pub enum AddressError {
     #[error("task `{0}` has no data; read `agent://{0}` for its text")]
     NoData(String),
     /// The data has nothing there.
-    #[error("the data of task `{id}` has nothing at `{path}`")]
+    #[error("in the data of task `{id}`: {fault}")]
     NoField {
         /// The task.
         id: String,
-        /// Where.
-        path: String,
+        /// Why not.
+        fault: QueryError,
     },
 }
 
@@ -52,31 +52,15 @@ impl Store {
                 let data = file("json").map_err(|_| AddressError::NoData(id.to_owned()))?;
                 let data: Value =
                     serde_json::from_str(&data).map_err(|_| AddressError::NoData(id.to_owned()))?;
-                let found = field(&data, path).ok_or_else(|| AddressError::NoField {
+                let found = select(&data, path).map_err(|fault| AddressError::NoField {
                     id: id.to_owned(),
-                    path: path.to_owned(),
+                    fault,
                 })?;
-                Ok(match found {
-                    Value::String(text) => text.clone(),
-                    // A value always prints.
-                    other => serde_json::to_string_pretty(other).unwrap_or_default(),
-                })
+                Ok(found_text(found))
             }
             _ => Err(form()),
         }
     }
-}
-
-/// What stands at `.a.b[0].c` in `value`; `.` is all of it.
-pub fn field<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    path.split(['.', '['])
-        .map(|step| step.trim_end_matches(']'))
-        .filter(|step| !step.is_empty())
-        .try_fold(value, |value, step| match value {
-            Value::Object(map) => map.get(step),
-            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-            _ => None,
-        })
 }
 
 #[cfg(test)]
@@ -118,7 +102,7 @@ mod tests {
         .map(|uri| read(uri).unwrap_err())
         .collect();
         insta::assert_snapshot!(faults.join("\n"), @r"
-        the data of task `A.b` has nothing at `.files[1]`
+        in the data of task `A.b`: nothing at `.files[1]`: `.files` has 1 item, counted from 0
         `agent://../run` is no address; use `agent://ID`, `agent://ID?q=.field`, or `history://ID`
         no task `A.b` of this run has ended
         no task `No` of this run has ended

@@ -12,6 +12,7 @@
 
 mod address;
 mod journal;
+mod query;
 mod sync;
 mod task;
 
@@ -25,8 +26,9 @@ use serde::Serialize;
 use sortie_config::StoreSync;
 use thiserror::Error;
 
-pub use address::{AddressError, field};
+pub use address::AddressError;
 pub use journal::{Entry, Line, Read, read_journal};
+pub use query::{QueryError, found_text, select};
 pub use sortie_protocol::redact::Redactor;
 pub(crate) use sortie_protocol::redact::Stream;
 pub(crate) use task::TaskFiles;
