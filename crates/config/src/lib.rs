@@ -24,7 +24,7 @@ pub use document::{Kind, Node};
 pub use environment::Environment;
 pub use models::{
     Available, Hidden, Input, KeySource, LeftOut, Model, Models, Provider, ProviderSource, Running,
-    Start, ThinkingMode,
+    Start, ThinkingMode, Unsayable,
 };
 pub use places::Places;
 pub use problem::{Problem, Source, nearest};

@@ -171,6 +171,7 @@ mod tests {
             headers: std::collections::BTreeMap::default(),
             wire_name: selector.into(),
             effort: Some(Thinking::Level(Effort::Low)),
+            wire_effort: None,
             context_window: None,
             max_tokens: None,
             price: None,

@@ -1,9 +1,11 @@
 //! Which models an agent may use, best first.
 
 use serde_json::{Value, json};
-use sortie_config::{Model, Problem, Provider};
+use sortie_config::{Model, Problem, Provider, Unsayable};
 use sortie_discovery::AgentDefinition;
-use sortie_protocol::{AgentSource, Api, Attempt, Candidate, EffortHint, TaskRequest};
+use sortie_protocol::{
+    AgentSource, Api, Attempt, Candidate, EffortHint, TaskRequest, Thinking, WireEffort,
+};
 
 use crate::{
     effort::{self, AboveCeiling, By, Wish},
@@ -134,6 +136,14 @@ fn trusted(named: &[String]) -> Result<(), Problem> {
     }
 }
 
+/// What to do about a level that cannot be asked for.
+fn remedy(unsayable: &Unsayable) -> &'static str {
+    match unsayable {
+        Unsayable::Off { .. } => "ask for one of its levels, or choose another model",
+        _ => "correct the model in `models.yml`, or choose another",
+    }
+}
+
 /// How a receipt shows what cannot be used.
 fn attempt(unusable: Unusable<'_>) -> Attempt {
     Attempt {
@@ -209,27 +219,28 @@ impl<'a> Picks<'a> {
             self.skip(selector, left, asked);
             return Ok(());
         }
-        let setting = &self.world.settings.task_max_effort;
-        match effort::level(self.world.settings, model, wish) {
-            Ok(level) => {
-                let candidate = self.world.models.candidate(provider, model, level.thinking);
-                self.add(candidate, level.by);
-                Ok(())
-            }
-            Err(AboveCeiling { lowest }) => {
-                let left = format!(
-                    "its lowest effort is {lowest}, and `task.maxEffort` is {}",
-                    setting.value
-                );
-                if self.candidates.is_empty() && self.unusable.is_empty() {
-                    let fault = Problem::error(format!("`{selector}` cannot be used: {left}"))
-                        .help("raise `task.maxEffort`, ask for `:off`, or choose another model");
-                    return Err(asked.origin.blame(fault));
+        let (left, help) = match effort::level(self.world.settings, model, wish) {
+            Ok(level) => match self.world.models.candidate(provider, model, level.thinking) {
+                Ok(candidate) => {
+                    self.add(candidate, level.by);
+                    return Ok(());
                 }
-                self.skip(selector, left, asked);
-                Ok(())
+                Err(unsayable) => (unsayable.to_string(), remedy(&unsayable)),
+            },
+            Err(AboveCeiling { lowest }) => {
+                let ceiling = self.world.settings.task_max_effort.value;
+                let left =
+                    format!("its lowest effort is {lowest}, and `task.maxEffort` is {ceiling}");
+                let help = "raise `task.maxEffort`, ask for `:off`, or choose another model";
+                (left, help)
             }
+        };
+        if self.candidates.is_empty() && self.unusable.is_empty() {
+            let fault = Problem::error(format!("`{selector}` cannot be used: {left}")).help(help);
+            return Err(asked.origin.blame(fault));
         }
+        self.skip(selector, left, asked);
+        Ok(())
     }
 
     fn script(&mut self, name: &str) -> Result<(), Problem> {
@@ -251,6 +262,7 @@ impl<'a> Picks<'a> {
             headers: std::collections::BTreeMap::new(),
             wire_name: name.to_owned(),
             effort: None,
+            wire_effort: None,
             context_window: None,
             max_tokens: None,
             price: None,
@@ -340,9 +352,25 @@ fn reasons(
         let value = candidate
             .effort
             .map_or(Value::Null, |effort| effort.to_string().into());
+        let asked = match (&candidate.effort, &candidate.wire_effort) {
+            (Some(effort), Some(wire)) if !is_plain(*effort, wire) => Why {
+                text: format!("{}; sent as {wire}", asked.text),
+                ..asked
+            },
+            _ => asked,
+        };
         reasons.push(Reason::new("effort", value, asked));
     }
     reasons
+}
+
+/// Whether a level is sent by its own name.
+fn is_plain(effort: Thinking, wire: &WireEffort) -> bool {
+    match wire {
+        WireEffort::Off => effort == Thinking::Off,
+        WireEffort::Word(word) => word.eq_ignore_ascii_case(&effort.to_string()),
+        WireEffort::Budget(_) | WireEffort::Adaptive(_) | WireEffort::BudgetAndWord { .. } => false,
+    }
 }
 
 #[cfg(test)]

@@ -196,6 +196,22 @@ fn a_model_above_the_ceiling_is_refused_first_and_skipped_later() {
 }
 
 #[test]
+fn what_cannot_be_said_to_a_model_is_not_said_otherwise() {
+    insta::assert_snapshot!(models("", "odd/crossed"), @"agents/it.md:4: `odd/crossed` cannot be used: `thinking: budget` cannot be said over `openai-responses` (correct the model in `models.yml`, or choose another)");
+    insta::assert_snapshot!(models("", "odd/stepped:off"), @"agents/it.md:4: `odd/stepped` cannot be used: it is asked to think by level, and none of `google-generative-ai` means `off` (ask for one of its levels, or choose another model)");
+    assert_eq!(models("", "[mock/mid, 'odd/stepped:off']"), "mock/mid");
+    let sent = |model: &str| {
+        let bench = Bench::new("", &[("it", &format!("model: {model}"))]);
+        let policy = bench.policy("it");
+        let wire = serde_json::to_string(&policy.candidates()[0].wire_effort).unwrap();
+        format!("{wire} {}", why(&policy, "effort"))
+    };
+    insta::assert_snapshot!(sent("odd/gauged"), @r#"{"budget":7500} "high": `defaultThinkingLevel` is not set; sent as 7500 tokens"#);
+    insta::assert_snapshot!(sent("odd/stepped:minimal"), @r#"{"word":"MINIMAL"} "minimal": the level of the selector of `odd/stepped`"#);
+    insta::assert_snapshot!(sent("mock/large:off"), @r#""off" "off": the level of the selector of `mock/large`"#);
+}
+
+#[test]
 fn scripts_are_named_by_users_and_not_by_projects() {
     let mut bench = Bench::new(
         "modelRoles: {smol: script/two}",

@@ -35,6 +35,13 @@ providers:
     api: anthropic-messages
     apiKey: FOREIGN_PROVIDER_KEY
     models: [{id: abroad}]
+  odd:
+    baseUrl: http://127.0.0.1:9
+    api: anthropic-messages
+    models:
+      - {id: gauged, maxTokens: 10000, efforts: [minimal, high]}
+      - {id: stepped, api: google-generative-ai, thinking: google-level, efforts: [minimal, high]}
+      - {id: crossed, api: openai-responses, thinking: budget, efforts: [high]}
 ";
 
 /// Everything that a decision looks at.

@@ -132,6 +132,39 @@ impl fmt::Display for Thinking {
     }
 }
 
+/// What a request says of a [`Thinking`], in the terms of the model's API. Decided with the plan; a child only spells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum WireEffort {
+    /// Told not to think: by `none`, by `disabled`, or by a budget of 0, as the API has it.
+    Off,
+    /// A level's word: `reasoning_effort`, `reasoning.effort`, or Gemini's `thinkingLevel`.
+    Word(String),
+    /// A number of tokens to think with: Anthropic's `budget_tokens`, Gemini's `thinkingBudget`.
+    Budget(u64),
+    /// As long as Anthropic's model finds right, with this word in `output_config.effort`.
+    Adaptive(String),
+    /// Both of what Anthropic has.
+    BudgetAndWord {
+        /// For `budget_tokens`.
+        tokens: u64,
+        /// For `output_config.effort`.
+        word: String,
+    },
+}
+
+impl fmt::Display for WireEffort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("off"),
+            Self::Word(word) => write!(f, "`{word}`"),
+            Self::Budget(tokens) => write!(f, "{tokens} tokens"),
+            Self::Adaptive(word) => write!(f, "`{word}`, adaptive"),
+            Self::BudgetAndWord { tokens, word } => write!(f, "`{word}` and {tokens} tokens"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,5 +188,32 @@ mod tests {
             "\"low\""
         );
         assert_eq!(serde_json::to_string(&Thinking::Off).unwrap(), "\"off\"");
+    }
+
+    #[test]
+    fn a_plan_shows_what_is_sent() {
+        let word = || "low".to_owned();
+        let all = [
+            WireEffort::Off,
+            WireEffort::Word(word()),
+            WireEffort::Budget(2_048),
+            WireEffort::Adaptive(word()),
+            WireEffort::BudgetAndWord {
+                tokens: 4_096,
+                word: word(),
+            },
+        ];
+        let shown = all.map(|wire| {
+            let json = serde_json::to_string(&wire).unwrap();
+            assert_eq!(serde_json::from_str::<WireEffort>(&json).unwrap(), wire);
+            format!("{json}: {wire}")
+        });
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        "off": off
+        {"word":"low"}: `low`
+        {"budget":2048}: 2048 tokens
+        {"adaptive":"low"}: `low`, adaptive
+        {"budgetAndWord":{"tokens":4096,"word":"low"}}: `low` and 4096 tokens
+        "#);
     }
 }

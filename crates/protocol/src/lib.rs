@@ -25,7 +25,7 @@ pub mod tool;
 mod usage;
 mod wire;
 
-pub use effort::{Effort, EffortHint, EffortWord, Thinking, UnknownEffort};
+pub use effort::{Effort, EffortHint, EffortWord, Thinking, UnknownEffort, WireEffort};
 pub use event::{Event, EventKind, RunEvent, RunEventKind};
 pub use id::{NameFault, RunId, TaskId, check_name};
 pub use model::{Api, Candidate, Price};

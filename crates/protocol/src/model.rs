@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Thinking, Usage, script::ScriptEntry};
+use crate::{Thinking, Usage, WireEffort, script::ScriptEntry};
 
 /// The protocol that an endpoint speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -122,10 +122,13 @@ pub struct Candidate {
     pub wire_name: String,
     /// What to ask for; `None`: the model has no levels, and nothing is sent.
     pub effort: Option<Thinking>,
+    /// What stands in a request for `effort`; `None`: nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire_effort: Option<WireEffort>,
     /// Tokens that the model can see at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
-    /// Tokens that the model may answer with.
+    /// Tokens that the model may answer with, thinking included. `None`: nothing is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
     /// List prices, where the catalogue has them.

@@ -72,14 +72,27 @@ pub struct AssistantTurn {
     pub usage: Usage,
 }
 
-/// A piece of thinking.
+/// A piece of thinking, or what a provider has signed in its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Thought {
     /// The text; empty when the provider hides it.
     pub text: String,
-    /// The provider's signature, sent back as it came.
+    /// The provider's signature, or its thinking in a form that only it can read. Goes back as it came, to the
+    /// candidate that made it and to no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// The whole of a piece that its provider has blacked out. Goes back like a signature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redacted: Option<String>,
+    /// How many other pieces of the turn came before it: the text is one, and so is each call. What a provider signed
+    /// has to go back in its place.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub after: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as `serde` calls it")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// Why a model stopped.

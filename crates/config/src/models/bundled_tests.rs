@@ -1,5 +1,7 @@
 use std::{fmt::Write, path::Path};
 
+use sortie_protocol::Thinking;
+
 use super::*;
 use crate::{Source, models::read, settings::Owner};
 
@@ -55,7 +57,7 @@ fn it_is_read_whole() {
     let names: Vec<&str> = providers.iter().map(|p| p.name.as_str()).collect();
     assert_eq!(names[..3], ["openai", "anthropic", "google"]);
     let openai = &providers[0];
-    assert_eq!(openai.api, Api::OpenaiCompletions);
+    assert_eq!(openai.api, Api::OpenaiResponses);
     assert_eq!(
         openai.key,
         Some(KeySource::Variable("OPENAI_API_KEY".into()))
@@ -63,4 +65,30 @@ fn it_is_read_whole() {
     let model = openai.models.iter().find(|m| m.id == "gpt-5-mini").unwrap();
     assert_eq!(model.context_window, Some(400_000));
     assert_eq!(model.efforts.len(), 4);
+}
+
+#[test]
+fn every_level_of_every_model_can_be_asked_for() {
+    let environment = crate::Environment::default();
+    let models = crate::Models {
+        providers: providers(),
+        left_out: Vec::new(),
+        vault: crate::models::Vault::new(environment),
+    };
+    let mut refused = Vec::new();
+    for (provider, model) in models.iter() {
+        for level in model.efforts.iter().copied().map(Thinking::Level) {
+            if let Err(unsayable) = models.candidate(provider, model, Some(level)) {
+                refused.push(format!("{}/{}: {unsayable}", provider.name, model.id));
+            }
+        }
+        // Without a level too, for an API that wants a limit.
+        let candidate = models.candidate(provider, model, None).unwrap();
+        assert!(
+            candidate.api != Api::AnthropicMessages || candidate.max_tokens.is_some(),
+            "{}",
+            candidate.selector
+        );
+    }
+    assert_eq!(refused, Vec::<String>::new());
 }

@@ -7,6 +7,7 @@ mod provider;
 mod read;
 mod row;
 mod secrets;
+mod wire_effort;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ pub use provider::{
     Hidden, Input, KeySource, LeftOut, Model, Provider, ProviderSource, ThinkingMode,
 };
 use secrets::Vault;
+pub use wire_effort::Unsayable;
 
 use crate::{Environment, Places, Problem, open::open, settings::Owner};
 
@@ -130,17 +132,25 @@ impl Models {
             .unwrap_or(Available::Available)
     }
 
-    /// `model` of `provider` ready to use, at a level that the caller has checked.
+    /// `model` of `provider` ready to use, at a level that the caller has checked against its list.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsayable`] when its API has no words for that level.
     pub fn candidate(
         &self,
         provider: &Provider,
         model: &Model,
         effort: Option<Thinking>,
-    ) -> Candidate {
-        Candidate {
+    ) -> Result<Candidate, Unsayable> {
+        let api = model.api.unwrap_or(provider.api);
+        let wire_effort = effort
+            .map(|thinking| wire_effort::wire_effort(model, api, thinking))
+            .transpose()?;
+        Ok(Candidate {
             selector: format!("{}/{}", provider.name, model.id),
             provider: provider.name.clone(),
-            api: model.api.unwrap_or(provider.api),
+            api,
             base_url: provider.base_url.clone(),
             url_secret: provider
                 .url_secret
@@ -163,10 +173,11 @@ impl Models {
             wire_name: model.id.clone(),
             effort,
             context_window: model.context_window,
-            max_tokens: model.max_tokens,
+            max_tokens: wire_effort::max_tokens(model, api, wire_effort.as_ref()),
+            wire_effort,
             price: model.price,
             script: Vec::new(),
-        }
+        })
     }
 }
 

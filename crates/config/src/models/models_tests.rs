@@ -1,6 +1,6 @@
 use std::fs;
 
-use sortie_protocol::{Api, Effort, Price};
+use sortie_protocol::{Api, Effort, Price, WireEffort};
 
 use super::*;
 use crate::{Source, shown::shown};
@@ -22,7 +22,7 @@ pub(super) fn load(text: &str, variables: &[(&str, &str)]) -> (Models, String) {
 
 pub(super) fn candidate(models: &Models, provider: &str, model: &str) -> Candidate {
     let (provider, model) = models.find(provider, model).unwrap();
-    models.candidate(provider, model, None)
+    models.candidate(provider, model, None).unwrap()
 }
 
 pub(super) const LOCAL: &str = "\
@@ -52,7 +52,7 @@ fn a_row_needs_only_its_id() {
     let level = Some(Thinking::Level(Effort::Low));
     assert_eq!(
         models.candidate(provider, small, level),
-        Candidate {
+        Ok(Candidate {
             selector: "local/small".into(),
             provider: "local".into(),
             api: Api::OpenaiCompletions,
@@ -62,6 +62,7 @@ fn a_row_needs_only_its_id() {
             headers: [].into(),
             wire_name: "small".into(),
             effort: level,
+            wire_effort: Some(WireEffort::Word("low".into())),
             context_window: Some(200_000),
             max_tokens: Some(8_000),
             price: Some(Price {
@@ -69,7 +70,7 @@ fn a_row_needs_only_its_id() {
                 ..Price::default()
             }),
             script: Vec::new(),
-        }
+        })
     );
 }
 

@@ -130,6 +130,7 @@ impl ModelClient for ScriptClient {
             .map(|text| Thought {
                 text,
                 signature: None,
+                ..Thought::default()
             })
             .collect();
         let usage = priced(turn.usage.unwrap_or_default(), candidate);

@@ -111,6 +111,7 @@ async fn a_turn_thinks_speaks_calls_and_hands_in() {
                         Thought {
                             text: "hm",
                             signature: None,
+                            ..Thought::default()
                         },
                     ],
                     text: "look at /run/scratch/T\n\ndone in /run/scratch/T",

@@ -98,6 +98,7 @@ impl Reading {
                 ContentPart::ThoughtSignature(signature) => thoughts.push(Thought {
                     text: String::new(),
                     signature: Some(signature),
+                    ..Thought::default()
                 }),
                 // Comes after the signature it belongs to.
                 ContentPart::ReasoningContent(piece) => match thoughts.last_mut() {
@@ -105,6 +106,7 @@ impl Reading {
                     _ => thoughts.push(Thought {
                         text: piece,
                         signature: None,
+                        ..Thought::default()
                     }),
                 },
                 ContentPart::ToolCall(call) => calls.push(ToolCall {
@@ -125,6 +127,7 @@ impl Reading {
                 None => thoughts.push(Thought {
                     text,
                     signature: None,
+                    ..Thought::default()
                 }),
             }
         }

@@ -113,6 +113,7 @@ fn thinking_keeps_its_signatures() {
     let thought = |text: &str, signature: Option<&str>| Thought {
         text: text.into(),
         signature: signature.map(str::to_owned),
+        ..Thought::default()
     };
     let answer = reading().answer(end);
     assert_eq!(

@@ -24,6 +24,7 @@ pub(super) fn candidate(base_url: &str) -> Candidate {
         headers: [].into(),
         wire_name: "small".into(),
         effort: None,
+        wire_effort: None,
         context_window: None,
         max_tokens: None,
         price: None,

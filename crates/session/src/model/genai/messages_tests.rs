@@ -29,6 +29,7 @@ fn turn(thoughts: &[(&str, Option<&str>)], text: &str, calls: &[&str]) -> Record
             .map(|(text, signature)| Thought {
                 text: (*text).into(),
                 signature: signature.map(str::to_owned),
+                ..Thought::default()
             })
             .collect(),
         text: text.into(),
