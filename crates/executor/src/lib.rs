@@ -33,6 +33,7 @@ mod stage;
 mod stop;
 pub mod store;
 mod supervise;
+pub mod transcript;
 mod unix;
 
 pub use bus::Events;
