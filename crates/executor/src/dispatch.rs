@@ -8,7 +8,7 @@ use std::{pin::Pin, sync::Arc};
 use sortie_config::Problem;
 use sortie_discovery::Catalog;
 use sortie_policy::{Grant, World};
-use sortie_protocol::{RunEventKind, TaskId, TaskResult};
+use sortie_protocol::{RunEventKind, Secrets, TaskId, TaskResult};
 use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument;
 
@@ -34,13 +34,34 @@ pub(crate) struct Caller<'a> {
     pub(crate) agents: &'a Catalog,
 }
 
-/// Checks every task of a batch and, when all pass, gives each its id and its plan. What is wrong with how the batch
-/// is written is told together with what speaks against its tasks.
+/// Checks every task of a batch and, when all pass, gives each its id and the keys that it needs.
 pub(crate) fn preflight(
     ground: &Ground,
     caller: &Caller<'_>,
     draft: &Draft,
 ) -> Result<Vec<Job>, Vec<Problem>> {
+    let mut roster = ground.roster();
+    let (mut jobs, after) = decide(ground, caller, draft, &roster)?;
+    let start = |command: &mut _| keys::start(&ground.run, command);
+    let models = &ground.config.models;
+    for job in &mut jobs {
+        job.secrets = models
+            .secrets_for(job.policy.candidates(), &start)
+            .map_err(|problem| vec![problem])?;
+    }
+    // Only a batch that passes whole takes its names.
+    *roster = after;
+    Ok(jobs)
+}
+
+/// Judges every task of a batch and, when all pass, gives each its id, and no key. What is wrong with how the batch is
+/// written is told together with what speaks against its tasks. The roster is the one after this batch.
+pub(crate) fn decide(
+    ground: &Ground,
+    caller: &Caller<'_>,
+    draft: &Draft,
+    roster: &Roster,
+) -> Result<(Vec<Job>, Roster), Vec<Problem>> {
     let batch = draft.batch();
     let world = World {
         settings: &ground.config.settings,
@@ -58,35 +79,24 @@ pub(crate) fn preflight(
     }
     let mut problems = draft.problems().to_vec();
     problems.extend(faults.named(draft));
-    let mut roster = ground.roster();
     let asked = batch.tasks.len() as u64;
-    problems.extend(too_many(ground, &roster, asked));
+    problems.extend(too_many(ground, roster, asked));
     if !problems.is_empty() {
         return Err(problems);
     }
-    // Only a batch that passes whole takes its names.
-    let mut names = roster.names.clone();
-    let context: Option<Arc<str>> = batch.context.as_deref().map(Into::into);
-    let start = |command: &mut _| keys::start(&ground.run, command);
-    let jobs = passed
-        .into_iter()
-        .map(|(request, policy)| {
-            Ok(Job {
-                id: names.take(caller.id, request.name.as_deref(), policy.agent_name()),
-                request: request.clone(),
-                context: context.clone(),
-                secrets: ground
-                    .config
-                    .models
-                    .secrets_for(policy.candidates(), &start)?,
-                policy,
-            })
-        })
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|problem| vec![problem])?;
-    roster.names = names;
+    let mut roster = roster.clone();
     roster.count += asked;
-    Ok(jobs)
+    let context: Option<Arc<str>> = batch.context.as_deref().map(Into::into);
+    let jobs = passed.into_iter().map(|(request, policy)| Job {
+        id: roster
+            .names
+            .take(caller.id, request.name.as_deref(), policy.agent_name()),
+        request: request.clone(),
+        context: context.clone(),
+        secrets: Secrets::default(),
+        policy,
+    });
+    Ok((jobs.collect(), roster))
 }
 
 /// Whether the run would have more tasks than `task.maxDescendants` says.

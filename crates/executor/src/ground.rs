@@ -24,7 +24,7 @@ pub(crate) struct Ground {
 }
 
 /// Who was dispatched so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Roster {
     pub(crate) names: Names,
     /// How many tasks, at all depths.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -10,7 +10,7 @@ use sortie_config::Places;
 use sortie_protocol::{RunId, TaskId, TaskResult};
 use thiserror::Error;
 
-use crate::store::{Entry, Read, StoreError, read_journal};
+use crate::store::{Entry, Read, StoreError, is_held, read_journal};
 
 /// One run, as its journal tells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -195,12 +195,6 @@ fn results_under(
             TaskState::Queued | TaskState::Started => None,
         })
         .collect()
-}
-
-/// Whether a root holds the run directory.
-fn is_held(dir: &Path) -> bool {
-    // A lock that cannot be looked at belongs to nobody that we could wait for.
-    File::open(dir.join("run.lock")).is_ok_and(|file| file.try_lock_shared().is_err())
 }
 
 /// Every run of this project, newest first. A folder that is no run is passed over.

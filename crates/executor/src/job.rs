@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sortie_policy::{EffectivePolicy, Reason, Site};
 use sortie_protocol::{Artifacts, Outcome, Secrets, SessionPlan, TaskId, TaskRequest, TaskResult};
@@ -18,16 +19,21 @@ pub(crate) struct Job {
     pub(crate) context: Option<Arc<str>>,
     /// What was decided.
     pub(crate) policy: EffectivePolicy,
-    /// The values of the keys that its plan will name.
+    /// The values of the keys that its plan will name. None while it is only judged.
     pub(crate) secrets: Secrets,
 }
 
-/// What is stored of a task before it starts.
-#[derive(Serialize)]
-pub(crate) struct StoredPlan<'a> {
-    request: &'a TaskRequest,
-    why: &'a [Reason],
-    plan: &'a SessionPlan,
+/// What is stored of a task before it starts, as `plans/ID.json`, and what a dry run shows of it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PlannedTask<'a> {
+    /// What was asked.
+    pub request: &'a TaskRequest,
+    /// Every decision with its reason, in the order in which they were made.
+    pub why: &'a [Reason],
+    /// What whoever reads its result will be told.
+    pub warnings: &'a [String],
+    /// What its child will do.
+    pub plan: &'a SessionPlan,
 }
 
 impl Job {
@@ -58,11 +64,12 @@ impl Job {
         environment
     }
 
-    /// What `plans/ID.json` holds.
-    pub(crate) fn stored<'a>(&'a self, plan: &'a SessionPlan) -> StoredPlan<'a> {
-        StoredPlan {
+    /// The task with `plan`, which is its own.
+    pub(crate) fn planned<'a>(&'a self, plan: &'a SessionPlan) -> PlannedTask<'a> {
+        PlannedTask {
             request: &self.request,
             why: self.policy.explain(),
+            warnings: self.policy.warnings(),
             plan,
         }
     }

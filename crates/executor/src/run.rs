@@ -1,33 +1,27 @@
 //! A run: from a batch to its results.
 
 use std::{
-    collections::BTreeMap,
     num::NonZeroU32,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use sortie_config::{Config, Problem, Scripts};
-use sortie_discovery::Catalog;
-use sortie_policy::{Grant, RootGrant};
-use sortie_protocol::{
-    Batch, Mode, RunEventKind, RunId, RunResult, SpawnRule, TaskResult, script::ScriptEntry,
-};
+use sortie_config::{Config, Problem};
+use sortie_protocol::{Mode, RunEventKind, RunId, RunResult, TaskResult};
 use tokio::task::JoinHandle;
 use tracing::Instrument;
 
 use crate::{
     admission::Admission,
     bus::{Bus, Events},
-    dispatch::{self, Caller},
+    dispatch,
     family::Family,
     gate::Gate,
-    ground::Ground,
+    groundwork::Groundwork,
     launch::{Launch, LocalLauncher, Program},
     request::Draft,
     stop::Stopper,
-    store::{Entry, Redactor, Store},
-    unix,
+    store::{Entry, Redactor, Store, StoreError},
 };
 
 /// What a door may say about a run beside the batch.
@@ -86,68 +80,23 @@ impl Run {
         batch: impl Into<Draft>,
         options: RunOptions,
     ) -> Result<Self, Vec<Problem>> {
-        if let Some(session) = unix::session_above() {
-            return Err(vec![
-                Problem::error(format!(
-                    "this command runs inside a session of sortie (process {session})"
-                ))
-                .help("use the session's `task` tool to dispatch agents"),
-            ]);
-        }
-        let mut draft = batch.into();
-        let model = draft.run_model(options.model);
-        let batch = draft.batch_mut();
-        batch.model = model.as_ref().map(|model| model.selector().to_owned());
-        // A flag can take away what the batch leaves, and give nothing back.
-        batch.mode = batch.mode.stricter(options.mode.unwrap_or_default());
-        let batch = draft.batch();
-        let agents = Catalog::discover(&config.places);
-        let scripts = scripts(&config, &agents, batch, &options.beside)
-            .map_err(|problem| [draft.problems(), &[problem]].concat())?;
-        let grant = Grant::root(RootGrant {
-            mode: batch.mode,
-            model,
-            spawns: SpawnRule::Any,
-            blocked: config
-                .environment
-                .get("PI_BLOCKED_AGENT")
-                .map(str::to_owned),
-            schema: batch.output_schema.clone(),
-            schema_mode: batch.schema_mode,
-        });
-        let dir = options
-            .run_dir
-            .unwrap_or_else(|| config.places.runs_dir().join(run.as_str()));
-        let dir = std::path::absolute(&dir)
-            .map_err(|error| vec![Problem::error(error.to_string()).in_file(dir)])?;
-        let slots = options
-            .max_concurrency
-            .unwrap_or(config.settings.task_max_concurrency.value);
-        let caps = config
-            .settings
-            .providers_max_in_flight_requests
-            .value
-            .iter();
+        let max_concurrency = options.max_concurrency;
+        let groundwork = Groundwork::lay(run, config, batch.into(), options)?;
+        let jobs =
+            dispatch::preflight(&groundwork.ground, &groundwork.caller(), &groundwork.draft)?;
+        let Groundwork { ground, draft, .. } = groundwork;
+        let settings = &ground.config.settings;
+        let slots = max_concurrency.unwrap_or(settings.task_max_concurrency.value);
+        let caps = settings.providers_max_in_flight_requests.value.iter();
         let caps = caps
             .map(|(provider, cap)| (provider.clone(), cap.value))
             .collect();
-        let ground = Ground::new(run, dir, config, scripts);
-        let jobs = dispatch::preflight(
-            &ground,
-            &Caller {
-                grant: &grant,
-                id: None,
-                agents: &agents,
-            },
-            &draft,
-        )?;
-
         let redactor = Redactor::new(&ground.config.models.all_secrets());
         let store = Store::create(
             &ground.dir,
-            batch,
+            draft.batch(),
             redactor,
-            ground.config.settings.store_sync.value,
+            settings.store_sync.value,
         );
         let started = Entry::Started {
             run: ground.run.clone(),
@@ -155,12 +104,7 @@ impl Run {
         };
         let store = store
             .and_then(|store| store.journal(&started).map(|()| store))
-            .map_err(|error| {
-                vec![
-                    Problem::error(crate::error::chain(&error))
-                        .help("choose another folder with `--run-dir`"),
-                ]
-            })?;
+            .map_err(|error| vec![not_stored(&error)])?;
         let family = Family {
             ground,
             store: Arc::new(store),
@@ -237,28 +181,7 @@ impl Drop for Run {
     }
 }
 
-/// Loads the scripted models that the run's owner names: in the batch, on the command line, in a role, or in an agent.
-///
-/// One that cannot be loaded is a problem only where it is the run's own model. Elsewhere it may never be asked for, and
-/// policy refuses whoever does.
-fn scripts(
-    config: &Config,
-    agents: &Catalog,
-    batch: &Batch,
-    beside: &Path,
-) -> Result<BTreeMap<String, Vec<ScriptEntry>>, Problem> {
-    let own = batch
-        .model
-        .as_deref()
-        .and_then(|model| model.trim().strip_prefix("script/"));
-    let own = own.map(|name| name.split(':').next().unwrap_or(name));
-    let mut scripts = BTreeMap::new();
-    for name in sortie_policy::scripts_named(&config.settings, agents, batch.model.as_deref()) {
-        match Scripts::load(&name, beside, &config.places) {
-            Ok(entries) => drop(scripts.insert(name, entries)),
-            Err(problem) if own == Some(name.as_str()) => return Err(problem),
-            Err(problem) => tracing::info!(script = name, %problem, "a script cannot be loaded"),
-        }
-    }
-    Ok(scripts)
+/// Why a run's folder cannot be used.
+pub(crate) fn not_stored(error: &StoreError) -> Problem {
+    Problem::error(crate::error::chain(error)).help("choose another folder with `--run-dir`")
 }

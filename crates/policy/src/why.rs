@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use sortie_config::{Origin, Source};
 use sortie_discovery::{AgentDefinition, Span};
 
 /// Why something was decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Why {
     /// The reason, as a fragment.
     pub text: String,
@@ -21,7 +22,7 @@ pub struct Why {
 }
 
 /// One thing that was decided.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Reason {
     /// What it is about: `tools`, `model`, `clocks.idleMs`.
     pub field: &'static str,

@@ -82,6 +82,21 @@ fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreE
     }
 }
 
+fn unoccupied(dir: &Path) -> Result<(), StoreError> {
+    if dir.join("run.json").exists() {
+        return Err(StoreError::Occupied {
+            path: dir.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Whether a root holds the run directory.
+pub(crate) fn is_held(dir: &Path) -> bool {
+    // A lock that cannot be looked at belongs to nobody that we could wait for.
+    File::open(dir.join("run.lock")).is_ok_and(|file| file.try_lock_shared().is_err())
+}
+
 /// One run directory, held by its root.
 #[derive(Debug)]
 pub struct Store {
@@ -111,9 +126,7 @@ impl Store {
             Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { path: dir }),
             Err(TryLockError::Error(error)) => return Err(io_error("lock", &lock_path)(error)),
         }
-        if dir.join("run.json").exists() {
-            return Err(StoreError::Occupied { path: dir });
-        }
+        unoccupied(&dir)?;
         let sync = Syncer::new(sync);
         let journal = Journal::create(&dir.join("journal.jsonl"), &sync)?;
         let store = Self {
@@ -125,6 +138,16 @@ impl Store {
         };
         store.write_json(&store.dir.join("run.json"), request)?;
         Ok(store)
+    }
+
+    /// Whether a new run could take `dir`, of which nothing is made.
+    pub(crate) fn could_be_at(dir: &Path) -> Result<(), StoreError> {
+        if is_held(dir) {
+            return Err(StoreError::Locked {
+                path: dir.to_owned(),
+            });
+        }
+        unoccupied(dir)
     }
 
     /// The run directory.

@@ -103,7 +103,7 @@ async fn start(family: &Family, job: &Job) -> Result<(Child, TaskFiles), Outcome
         Outcome::new(OutcomeKind::Failed, reason, chain(error))
     };
     let plan = job.plan(&family.ground);
-    let files = TaskFiles::create(&family.store, &job.id, &plan.scratch, &job.stored(&plan))
+    let files = TaskFiles::create(&family.store, &job.id, &plan.scratch, &job.planned(&plan))
         .map_err(|error| failed("store", &error))?;
     let order = Order {
         environment: family.environment(job.environment(&family.ground)),
