@@ -173,6 +173,9 @@ pub(crate) struct ShowArgs {
     /// Print what happens as it happens, one JSON object a line
     #[arg(long)]
     events: bool,
+    /// Show what would run, with what, and why; start nothing, write nothing, and ask no model
+    #[arg(long, conflicts_with = "events")]
+    pub(crate) dry_run: bool,
 }
 
 /// What a run prints on stdout.

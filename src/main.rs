@@ -5,6 +5,7 @@ mod agents;
 mod answer;
 mod cli;
 mod completions;
+mod dry_run;
 mod exit;
 mod inputs;
 mod log;

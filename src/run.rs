@@ -6,6 +6,7 @@ use sortie_protocol::RunResult;
 
 use crate::{
     cli::{RunArgs, Show},
+    dry_run,
     exit::Exit,
     inputs,
     report::{Look, print::Shown, summary::summary},
@@ -14,7 +15,11 @@ use crate::{
 
 /// Runs a batch.
 pub(crate) fn run(args: &RunArgs) -> Exit {
-    watch::enter(Show::from(args.show), || order(args), present)
+    let show = Show::from(args.show);
+    if args.show.dry_run {
+        return dry_run::enter(show, || order(args));
+    }
+    watch::enter(show, || order(args), present)
 }
 
 /// What was asked for. The faults of the settings and of the batch are found together.

@@ -9,6 +9,7 @@ use sortie_protocol::{Batch, RunResult, SchemaMode, TaskRequest, TaskResult};
 use crate::{
     answer,
     cli::{Show, TaskArgs},
+    dry_run,
     exit::Exit,
     inputs,
     report::{Look, print::Shown, summary::summary, without_controls},
@@ -17,7 +18,11 @@ use crate::{
 
 /// Runs one task.
 pub(crate) fn task(args: &TaskArgs) -> Exit {
-    watch::enter(Show::from(args.show), || order(args), present)
+    let show = Show::from(args.show);
+    if args.show.dry_run {
+        return dry_run::enter(show, || order(args));
+    }
+    watch::enter(show, || order(args), present)
 }
 
 fn order(args: &TaskArgs) -> Result<Order, Vec<Problem>> {

@@ -43,5 +43,6 @@ pub use dry_run::DryRun;
 pub use job::PlannedTask;
 pub use request::{Door, Draft, read_batch, read_batch_node};
 pub use run::{Run, RunOptions};
+pub use sortie_policy::{Reason, Why};
 pub use stop::Stopper;
 pub use unix::become_root;
