@@ -1,30 +1,41 @@
 //! Models behind HTTP, through the `genai` library.
 //!
-//! `genai` knows the wires; what it does not do for us is done here, and each of these has a test:
+//! `genai` knows how answers are streamed; what it does not do for us is done here, and each of these has a test over
+//! every API:
 //!
-//! 1. a base URL gets the slash that it must end in (`target`);
-//! 2. everything that it can capture is captured (`options`);
+//! 1. a base URL may end in a slash or not, and keeps its query (`target`);
+//! 2. everything that a model does is captured (`options`, `hearing`);
 //! 3. a stream that ends without an end is [`ModelError::Truncated`] (`answer`);
 //! 4. the status and the wait that it hides in a stream's error are taken out (`fault`);
-//! 5. an effort is always given, so that a model's name is never cut (`options`);
-//! 6. an effort that it would change on the way is refused (`options`);
+//! 5. no model's name is cut or believed: it is not told any (`target`, `dialect`);
+//! 6. the plan's effort is sent as it stands in the plan (`options`, `dialect`);
 //! 7. both silences have a limit (`options`);
 //! 8. nothing is repeated here: what to do about an error is the turn loop's to decide.
 
 mod answer;
+mod call_id;
+mod conversation;
+mod dialect;
 mod fault;
-mod messages;
+mod hearing;
 mod options;
 mod retry_after;
 mod target;
 mod transport;
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
+use genai::chat::ChatRequest;
 use sortie_protocol::{RecordKind, Secrets};
 
-use self::{answer::Chunks, fault::Faults, target::Target, transport::Transports};
+use self::{
+    answer::{Chunks, Reading},
+    fault::Faults,
+    hearing::Ear,
+    target::Target,
+    transport::Transports,
+};
 use super::{ChunkStream, ModelClient, ModelError, ModelRequest};
 
 /// A client for every remote [`Api`](sortie_protocol::Api).
@@ -55,18 +66,21 @@ impl ModelClient for GenaiClient {
         let faults = Faults::new(&self.secrets);
         let target = Target::of(request.candidate, &self.secrets)?;
         let client = self.transports.client(&target.url)?;
-        let options = options::options(&request, target.headers)?;
-        let chat = messages::chat(&request);
+        let ear = Arc::new(Ear::new(dialect::listener(request.candidate.api)));
+        let options = options::options(&request, Arc::clone(&ear));
         let response = client
-            .exec_chat_stream(target.service, chat, Some(&options))
+            // Everything is in the body that `options` lays over this.
+            .exec_chat_stream(target.service, ChatRequest::default(), Some(&options))
             .await
             .map_err(|error| faults.read(&error))?;
         Ok(Box::pin(Chunks::new(
             response.stream,
-            answer::Reading {
+            Reading {
+                api: request.candidate.api,
                 n: request.n,
                 used_ids: used_ids(&request),
                 price: request.candidate.price,
+                ear,
                 faults,
             },
         )))

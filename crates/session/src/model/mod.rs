@@ -24,6 +24,8 @@ pub struct ModelRequest<'a> {
     pub n: u64,
     /// The model to ask.
     pub candidate: &'a Candidate,
+    /// Its place in the plan: what it signed goes back to it, and to nobody else.
+    pub place: usize,
     /// The system prompt.
     pub system: &'a str,
     /// The conversation so far.

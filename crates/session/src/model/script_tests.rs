@@ -27,6 +27,7 @@ async fn ask(
     let request = ModelRequest {
         n,
         candidate,
+        place: 0,
         system: "",
         transcript: &[],
         tools: &[],
@@ -111,7 +112,8 @@ async fn a_turn_thinks_speaks_calls_and_hands_in() {
                         Thought {
                             text: "hm",
                             signature: None,
-                            ..Thought::default()
+                            redacted: None,
+                            after: 0,
                         },
                     ],
                     text: "look at /run/scratch/T\n\ndone in /run/scratch/T",

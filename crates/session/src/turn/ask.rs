@@ -67,7 +67,7 @@ impl Session<'_> {
                     (self.chain.skipped(&why, ready_in), why)
                 }
                 Reply::Spent { budget } => return Err(Ending::Budget { budget }),
-                other @ (Reply::Text { .. } | Reply::Unknown) => {
+                other => {
                     let message = format!("the root answered `admit` with {other:?}");
                     return Err(Ending::Failed {
                         reason: "protocol".into(),
@@ -120,6 +120,7 @@ impl Session<'_> {
         let request = ModelRequest {
             n: self.requests,
             candidate: &self.plan.candidates[candidate],
+            place: candidate,
             system: &self.plan.system,
             transcript: self.transcript.records(),
             tools: &self.plan.tools,

@@ -3,25 +3,37 @@
 use std::{
     collections::HashSet,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 
 use futures_util::Stream;
-use genai::chat::{ChatStream, ChatStreamEvent, ContentPart, StreamEnd};
+use genai::{
+    Error,
+    chat::{ChatStream, ChatStreamEvent, ContentPart, StreamEnd},
+};
 use serde_json::{Map, Value};
-use sortie_protocol::{Price, StopReason, Thought, ToolCall, Usage};
+use sortie_protocol::{Api, Price, StopReason, Thought, ToolCall};
 
-use super::fault::Faults;
+use super::{
+    call_id,
+    fault::Faults,
+    hearing::{Ear, End},
+};
 use crate::model::{Answer, Chunk, ModelError};
 
 /// What it takes to read one answer.
 pub(super) struct Reading {
+    /// How the candidate is spoken to.
+    pub(super) api: Api,
     /// The number of the request, for the ids of calls that come without one.
     pub(super) n: u64,
     /// The ids that calls of this conversation have.
     pub(super) used_ids: HashSet<String>,
     /// The candidate's prices.
     pub(super) price: Option<Price>,
+    /// Hears every frame before the library makes something of it.
+    pub(super) ear: Arc<Ear>,
     pub(super) faults: Faults,
 }
 
@@ -29,6 +41,8 @@ pub(super) struct Reading {
 pub(super) struct Chunks {
     events: ChatStream,
     reading: Reading,
+    /// Thinking text that was streamed.
+    thinking: String,
     over: bool,
 }
 
@@ -37,21 +51,28 @@ impl Chunks {
         Self {
             events,
             reading,
+            thinking: String::new(),
             over: false,
         }
     }
 
-    fn chunk(&mut self, event: ChatStreamEvent) -> Option<Chunk> {
-        Some(match event {
+    fn chunk(&mut self, event: ChatStreamEvent) -> Option<Result<Chunk, ModelError>> {
+        Some(Ok(match event {
             // Sent before anything has arrived.
             ChatStreamEvent::Start => return None,
             ChatStreamEvent::Chunk(chunk) => Chunk::Text(chunk.content),
-            ChatStreamEvent::ReasoningChunk(chunk) => Chunk::Thought(chunk.content),
+            ChatStreamEvent::ReasoningChunk(chunk) => {
+                self.thinking.push_str(&chunk.content);
+                Chunk::Thought(chunk.content)
+            }
             ChatStreamEvent::ThoughtSignatureChunk(_)
             | ChatStreamEvent::ToolCallChunk(_)
             | ChatStreamEvent::Heartbeat => Chunk::Progress,
-            ChatStreamEvent::End(end) => Chunk::End(self.reading.answer(end)),
-        })
+            ChatStreamEvent::End(end) => {
+                let thinking = std::mem::take(&mut self.thinking);
+                return Some(self.reading.answer(end, thinking).map(Chunk::End));
+            }
+        }))
     }
 }
 
@@ -63,100 +84,99 @@ impl Stream for Chunks {
             return Poll::Ready(None);
         }
         loop {
-            match Pin::new(&mut self.events).poll_next(cx) {
+            let item = match Pin::new(&mut self.events).poll_next(cx) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Some(Ok(event))) => {
-                    let Some(chunk) = self.chunk(event) else {
-                        continue;
-                    };
-                    self.over = matches!(chunk, Chunk::End(_));
-                    return Poll::Ready(Some(Ok(chunk)));
+                Poll::Ready(Some(Ok(event))) => match self.chunk(event) {
+                    Some(item) => item,
+                    None => continue,
+                },
+                // A frame of Gemini's with figures alone, or with the reason why there will be no answer.
+                Poll::Ready(Some(Err(Error::ChatResponse { .. })))
+                    if self.reading.ear.is_hollow() =>
+                {
+                    continue;
                 }
-                Poll::Ready(Some(Err(error))) => {
-                    self.over = true;
-                    return Poll::Ready(Some(Err(self.reading.faults.read(&error))));
-                }
-                Poll::Ready(None) => {
-                    self.over = true;
-                    return Poll::Ready(Some(Err(ModelError::Truncated)));
-                }
-            }
+                Poll::Ready(Some(Err(error))) => Err(self.reading.fault(&error)),
+                Poll::Ready(None) => Err(ModelError::Truncated),
+            };
+            self.over = matches!(item, Ok(Chunk::End(_)) | Err(_));
+            return Poll::Ready(Some(item));
         }
     }
 }
 
 impl Reading {
-    fn answer(&mut self, end: StreamEnd) -> Answer {
-        let mut usage = usage(end.captured_usage.as_ref());
+    /// What `error` means. What a provider said itself is told rather than what the library makes of it.
+    fn fault(&self, error: &Error) -> ModelError {
+        match self.ear.take().fault {
+            Some(body) => self.faults.event(&body),
+            None => self.faults.read(error),
+        }
+    }
+
+    fn answer(&mut self, end: StreamEnd, thinking: String) -> Result<Answer, ModelError> {
+        let heard = self.ear.take();
+        if let Some(body) = heard.fault {
+            return Err(self.faults.event(&body));
+        }
+        match self.api {
+            // The library ends these well when the connection does.
+            Api::OpenaiResponses | Api::GoogleGenerativeAi if heard.end.is_none() => {
+                return Err(ModelError::Truncated);
+            }
+            // It has not understood the last frame, and lost the calls.
+            Api::OpenaiResponses if end.captured_response_id.is_none() => {
+                return Err(ModelError::Answer("its end cannot be read".into()));
+            }
+            _ => {}
+        }
+        let mut usage = heard.usage;
         usage.cost = self.price.and_then(|price| price.of(&usage));
         let mut text = String::new();
-        let mut thoughts: Vec<Thought> = Vec::new();
         let mut calls = Vec::new();
         for part in end.captured_content.into_iter().flatten() {
             match part {
                 ContentPart::Text(piece) => text.push_str(&piece),
-                ContentPart::ThoughtSignature(signature) => thoughts.push(Thought {
-                    text: String::new(),
-                    signature: Some(signature),
-                    ..Thought::default()
-                }),
-                // Comes after the signature it belongs to.
-                ContentPart::ReasoningContent(piece) => match thoughts.last_mut() {
-                    Some(thought) if thought.text.is_empty() => thought.text = piece,
-                    _ => thoughts.push(Thought {
-                        text: piece,
-                        signature: None,
-                        ..Thought::default()
-                    }),
-                },
                 ContentPart::ToolCall(call) => calls.push(ToolCall {
                     id: call.call_id,
                     name: call.fn_name,
                     args: arguments(call.fn_arguments),
                 }),
-                ContentPart::Binary(_) | ContentPart::ToolResponse(_) | ContentPart::Custom(_) => {}
+                // Thoughts are heard, with their places.
+                ContentPart::ThoughtSignature(_)
+                | ContentPart::ReasoningContent(_)
+                | ContentPart::Binary(_)
+                | ContentPart::ToolResponse(_)
+                | ContentPart::Custom(_) => {}
             }
         }
-        if thoughts.iter().all(|thought| thought.text.is_empty())
-            && let Some(text) = end
-                .captured_reasoning_content
-                .filter(|text| !text.is_empty())
-        {
-            match thoughts.first_mut() {
-                Some(thought) => thought.text = text,
-                None => thoughts.push(Thought {
-                    text,
-                    signature: None,
-                    ..Thought::default()
-                }),
-            }
+        let calls = call_id::give(without_fillers(calls), self.n, &mut self.used_ids);
+        let declines = heard.end == Some(End::Refusal) || !heard.refusal.is_empty();
+        let stop = match heard.end {
+            Some(End::Length) => StopReason::Length,
+            _ if declines && calls.is_empty() => StopReason::Refusal,
+            Some(End::Refusal) => StopReason::Refusal,
+            // Not every provider says so when it wants tools run, and some say so without naming one.
+            _ if !calls.is_empty() => StopReason::ToolUse,
+            _ => StopReason::Stop,
+        };
+        if text.trim().is_empty() {
+            text.push_str(&heard.refusal);
         }
-        let calls = self.with_ids(without_fillers(calls));
-        let stop = stop(end.captured_stop_reason.as_ref(), !calls.is_empty());
-        Answer {
+        let mut thoughts = heard.thoughts;
+        if thoughts.is_empty() && !thinking.is_empty() {
+            thoughts.push(Thought {
+                text: thinking,
+                ..Thought::default()
+            });
+        }
+        Ok(Answer {
             thoughts,
             text,
             calls,
             stop,
             usage,
-        }
-    }
-
-    /// Gives an id of ours to each call whose own is missing or taken. The library makes up `call_0`, `call_1` for calls
-    /// without one, the same ones in every answer.
-    fn with_ids(&mut self, mut calls: Vec<ToolCall>) -> Vec<ToolCall> {
-        for (place, call) in calls.iter_mut().enumerate() {
-            let made_up = call.id == format!("call_{place}");
-            if call.id.is_empty() || made_up || self.used_ids.contains(&call.id) {
-                let mut id = format!("call_{}_{place}", self.n);
-                while self.used_ids.contains(&id) {
-                    id.push('x');
-                }
-                call.id = id;
-            }
-            self.used_ids.insert(call.id.clone());
-        }
-        calls
+        })
     }
 }
 
@@ -189,42 +209,6 @@ fn without_fillers(calls: Vec<ToolCall>) -> Vec<ToolCall> {
 
 fn is_empty(args: &Value) -> bool {
     args.as_object().is_some_and(Map::is_empty)
-}
-
-fn stop(reason: Option<&genai::chat::StopReason>, has_calls: bool) -> StopReason {
-    use genai::chat::StopReason as Reason;
-    match reason {
-        Some(Reason::MaxTokens(_)) => StopReason::Length,
-        Some(Reason::ContentFilter(_)) => StopReason::Refusal,
-        // Not every provider says so when it wants tools run, and some say so without naming one.
-        _ if has_calls => StopReason::ToolUse,
-        _ => StopReason::Stop,
-    }
-}
-
-/// The library counts what came from a cache, or went into one, as input too.
-fn usage(usage: Option<&genai::chat::Usage>) -> Usage {
-    let Some(usage) = usage else {
-        return Usage::default();
-    };
-    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
-    let details = usage.prompt_tokens_details.as_ref();
-    let cache_read = count(details.and_then(|details| details.cached_tokens));
-    let cache_write = count(details.and_then(|details| details.cache_creation_tokens));
-    let cached = cache_read.unwrap_or(0) + cache_write.unwrap_or(0);
-    Usage {
-        input: count(usage.prompt_tokens).map(|all| all.saturating_sub(cached)),
-        output: count(usage.completion_tokens),
-        cache_read,
-        cache_write,
-        reasoning: count(
-            usage
-                .completion_tokens_details
-                .as_ref()
-                .and_then(|details| details.reasoning_tokens),
-        ),
-        cost: None,
-    }
 }
 
 #[cfg(test)]

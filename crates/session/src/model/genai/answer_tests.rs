@@ -1,19 +1,28 @@
-use genai::chat::{
-    CompletionTokensDetails, MessageContent, PromptTokensDetails, StopReason as Reason,
-    ToolCall as GenaiCall, Usage as GenaiUsage,
-};
+use genai::chat::{MessageContent, ToolCall as GenaiCall};
 use serde_json::json;
-use sortie_protocol::Secrets;
+use sortie_protocol::{Secrets, Usage};
 
 use super::*;
+use crate::model::genai::dialect;
 
-fn reading() -> Reading {
+fn reading(api: Api) -> Reading {
     Reading {
+        api,
         n: 3,
-        used_ids: HashSet::from(["used".to_owned()]),
+        used_ids: HashSet::new(),
         price: None,
+        ear: Arc::new(Ear::new(dialect::listener(api))),
         faults: Faults::new(&Secrets::default()),
     }
+}
+
+/// The answer over `api` of these frames, where the library makes `end` of them.
+fn answer(api: Api, frames: &[Value], end: StreamEnd) -> Result<Answer, ModelError> {
+    let mut reading = reading(api);
+    for frame in frames {
+        reading.ear.hear(frame);
+    }
+    reading.answer(end, String::new())
 }
 
 fn call(id: &str, name: &str, args: Value) -> GenaiCall {
@@ -25,43 +34,17 @@ fn call(id: &str, name: &str, args: Value) -> GenaiCall {
     }
 }
 
-fn calls(calls: Vec<GenaiCall>) -> Vec<ToolCall> {
-    let end = StreamEnd {
+fn with_calls(calls: Vec<GenaiCall>) -> StreamEnd {
+    StreamEnd {
         captured_content: Some(MessageContent::from_tool_calls(calls)),
         ..StreamEnd::default()
-    };
-    reading().answer(end).calls
+    }
 }
 
-#[test]
-fn ids_that_are_missing_made_up_or_used_are_ours() {
-    let calls = calls(vec![
-        call("call_0", "read", json!({"path": "a"})),
-        call("", "read", json!({"path": "b"})),
-        call("used", "read", json!({"path": "c"})),
-        call("their-own", "read", json!({"path": "d"})),
-        call("call_7", "read", json!({"path": "e"})),
-    ]);
-    let ids: Vec<_> = calls.iter().map(|call| call.id.as_str()).collect();
-    assert_eq!(
-        ids,
-        ["call_3_0", "call_3_1", "call_3_2", "their-own", "call_7"]
-    );
-}
-
-#[test]
-fn an_id_of_ours_is_not_given_twice() {
-    let mut reading = reading();
-    reading.used_ids.insert("call_3_0".into());
-    let end = StreamEnd {
-        captured_content: Some(MessageContent::from_tool_calls(vec![call(
-            "",
-            "read",
-            json!({}),
-        )])),
-        ..StreamEnd::default()
-    };
-    assert_eq!(reading.answer(end).calls[0].id, "call_3_0x");
+fn calls(calls: Vec<GenaiCall>) -> Vec<ToolCall> {
+    answer(Api::OpenaiCompletions, &[], with_calls(calls))
+        .unwrap()
+        .calls
 }
 
 #[test]
@@ -98,102 +81,96 @@ fn a_gap_in_the_numbers_of_calls_makes_no_call() {
 }
 
 #[test]
-fn thinking_keeps_its_signatures() {
-    let end = StreamEnd {
-        captured_content: Some(MessageContent::from_parts(vec![
-            ContentPart::ThoughtSignature("s1".into()),
-            ContentPart::ReasoningContent("first".into()),
-            ContentPart::ThoughtSignature("s2".into()),
-            ContentPart::ReasoningContent("second".into()),
-            ContentPart::Text("so".into()),
-        ])),
-        captured_reasoning_content: Some("firstsecond".into()),
-        ..StreamEnd::default()
-    };
-    let thought = |text: &str, signature: Option<&str>| Thought {
-        text: text.into(),
-        signature: signature.map(str::to_owned),
+fn thinking_that_only_streams_is_kept_unsigned() {
+    let mut reading = reading(Api::OpenaiCompletions);
+    let answer = reading.answer(StreamEnd::default(), "hm".into()).unwrap();
+    let thought = Thought {
+        text: "hm".into(),
         ..Thought::default()
     };
-    let answer = reading().answer(end);
-    assert_eq!(
-        answer.thoughts,
-        [thought("first", Some("s1")), thought("second", Some("s2"))]
-    );
-    assert_eq!(answer.text, "so");
-
-    let unsigned = StreamEnd {
-        captured_reasoning_content: Some("hm".into()),
-        ..StreamEnd::default()
-    };
-    assert_eq!(reading().answer(unsigned).thoughts, [thought("hm", None)]);
+    assert_eq!(answer.thoughts, [thought]);
 }
 
 #[test]
 fn a_stop_is_read_with_what_was_called() {
-    let reason = |word: &str| Some(Reason::from(word.to_owned()));
-    for (word, has_calls, wanted) in [
-        ("stop", false, StopReason::Stop),
-        ("stop", true, StopReason::ToolUse),
-        ("tool_calls", true, StopReason::ToolUse),
-        ("tool_calls", false, StopReason::Stop),
-        ("length", true, StopReason::Length),
-        ("content_filter", false, StopReason::Refusal),
-        ("whatever", false, StopReason::Stop),
+    let frame = |reason: &str| json!({"choices": [{"delta": {}, "finish_reason": reason}]});
+    let one = || with_calls(vec![call("a", "read", json!({}))]);
+    for (reason, end, wanted) in [
+        ("stop", StreamEnd::default(), StopReason::Stop),
+        ("stop", one(), StopReason::ToolUse),
+        ("tool_calls", one(), StopReason::ToolUse),
+        ("tool_calls", StreamEnd::default(), StopReason::Stop),
+        ("length", one(), StopReason::Length),
+        ("content_filter", StreamEnd::default(), StopReason::Refusal),
+        ("whatever", StreamEnd::default(), StopReason::Stop),
     ] {
-        assert_eq!(
-            stop(reason(word).as_ref(), has_calls),
-            wanted,
-            "{word} {has_calls}"
-        );
+        let answer = answer(Api::OpenaiCompletions, &[frame(reason)], end).unwrap();
+        assert_eq!(answer.stop, wanted, "{reason}");
     }
-    assert_eq!(stop(None, false), StopReason::Stop);
+    let silent = answer(Api::OpenaiCompletions, &[], StreamEnd::default()).unwrap();
+    assert_eq!(silent.stop, StopReason::Stop);
 }
 
 #[test]
-fn what_is_cached_is_not_counted_twice() {
-    let counted = GenaiUsage {
-        prompt_tokens: Some(105),
-        prompt_tokens_details: Some(PromptTokensDetails {
-            cached_tokens: Some(90),
-            cache_creation_tokens: Some(5),
-            ..PromptTokensDetails::default()
-        }),
-        completion_tokens: Some(40),
-        completion_tokens_details: Some(CompletionTokensDetails {
-            reasoning_tokens: Some(30),
-            ..CompletionTokensDetails::default()
-        }),
-        total_tokens: Some(145),
+fn a_refusal_in_words_is_a_refusal_with_a_text() {
+    let frames = [
+        json!({"choices": [{"delta": {"refusal": "I will not"}}]}),
+        json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
+    ];
+    let answer = answer(Api::OpenaiCompletions, &frames, StreamEnd::default()).unwrap();
+    assert_eq!(
+        (answer.stop, answer.text.as_str()),
+        (StopReason::Refusal, "I will not")
+    );
+}
+
+#[test]
+fn an_end_that_the_library_made_up_is_none() {
+    for api in [Api::OpenaiResponses, Api::GoogleGenerativeAi] {
+        let cut = answer(api, &[], StreamEnd::default());
+        assert_eq!(cut, Err(ModelError::Truncated), "{api}");
+    }
+    let lost = [json!({"type": "response.completed", "response": {}})];
+    let lost = answer(Api::OpenaiResponses, &lost, StreamEnd::default());
+    insta::assert_snapshot!(lost.unwrap_err(), @"the answer cannot be used: its end cannot be read");
+}
+
+#[test]
+fn a_failure_is_told_in_the_providers_words() {
+    let failed = |code: &str| {
+        let error = json!({"code": code, "message": "so sorry"});
+        let frame = json!({"type": "response.failed", "response": {"error": error}});
+        answer(Api::OpenaiResponses, &[frame], StreamEnd::default())
+            .unwrap_err()
+            .to_string()
     };
-    let mut reading = reading();
+    insta::assert_snapshot!(failed("server_error"), @"the answer cannot be used: so sorry");
+    insta::assert_snapshot!(failed("rate_limit_exceeded"), @"the provider answered 429: so sorry");
+}
+
+#[test]
+fn what_is_cached_is_not_paid_twice() {
+    let frame = json!({"usage": {"prompt_tokens": 105, "completion_tokens": 40, "prompt_tokens_details":
+        {"cached_tokens": 90, "cache_write_tokens": 5}}});
+    let mut reading = reading(Api::OpenaiCompletions);
     reading.price = Some(Price {
         input: 1.0,
         output: 2.0,
         cache_read: 0.1,
         cache_write: 4.0,
     });
-    let end = StreamEnd {
-        captured_usage: Some(counted),
-        ..StreamEnd::default()
-    };
-    let usage = reading.answer(end).usage;
-    let cost = usage.cost.unwrap();
+    reading.ear.hear(&frame);
+    let end = StreamEnd::default();
+    let cost = reading
+        .answer(end, String::new())
+        .unwrap()
+        .usage
+        .cost
+        .unwrap();
     assert!(
         (cost - (10.0 + 80.0 + 9.0 + 20.0) / 1e6).abs() < 1e-12,
         "{cost}"
     );
-    assert_eq!(
-        usage,
-        Usage {
-            input: Some(10),
-            output: Some(40),
-            cache_read: Some(90),
-            cache_write: Some(5),
-            reasoning: Some(30),
-            cost: Some(cost),
-        }
-    );
-    let nothing = reading.answer(StreamEnd::default()).usage;
-    assert_eq!(nothing, Usage::default());
+    let nothing = reading.answer(StreamEnd::default(), String::new()).unwrap();
+    assert_eq!(nothing.usage, Usage::default());
 }

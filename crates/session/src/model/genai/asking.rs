@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use sortie_protocol::{Api, Candidate, Origin, PlannedTool, Record, RecordKind, Secrets};
 use sortie_testkit::ModelServer;
 
-use super::GenaiClient;
+use super::{GenaiClient, dialect};
 use crate::model::{
     Answer, Chunk, ChunkStream, ModelClient as _, ModelError, ModelRequest, Patience,
 };
@@ -29,6 +29,23 @@ pub(super) fn candidate(base_url: &str) -> Candidate {
         max_tokens: None,
         price: None,
         script: Vec::new(),
+    }
+}
+
+/// A request that nobody sends.
+pub(super) fn request<'a>(candidate: &'a Candidate, transcript: &'a [Record]) -> ModelRequest<'a> {
+    ModelRequest {
+        n: 1,
+        candidate,
+        place: 0,
+        system: "",
+        transcript,
+        tools: &[],
+        must_call: None,
+        patience: Patience {
+            first: Duration::ZERO,
+            idle: Duration::ZERO,
+        },
     }
 }
 
@@ -67,20 +84,25 @@ impl Asking {
         }
     }
 
+    /// The request.
+    fn request(&self) -> ModelRequest<'_> {
+        ModelRequest {
+            system: "be brief",
+            tools: &self.tools,
+            must_call: self.must_call,
+            patience: self.patience,
+            ..request(&self.candidate, &self.transcript)
+        }
+    }
+
+    /// The body that it ought to have.
+    pub(super) fn body(&self) -> Value {
+        dialect::body(&self.request()).into()
+    }
+
     /// Asks, with a client of its own.
     pub(super) async fn stream(&self) -> Result<ChunkStream, ModelError> {
-        let client = GenaiClient::new(&self.secrets);
-        client
-            .stream(ModelRequest {
-                n: 1,
-                candidate: &self.candidate,
-                system: "be brief",
-                transcript: &self.transcript,
-                tools: &self.tools,
-                must_call: self.must_call,
-                patience: self.patience,
-            })
-            .await
+        GenaiClient::new(&self.secrets).stream(self.request()).await
     }
 
     /// Every piece up to the end or the first error.

@@ -6,7 +6,7 @@ use genai::{Error, webc::StreamTimeout};
 use serde_json::Value;
 use sortie_protocol::Secrets;
 
-use super::retry_after::retry_after;
+use super::retry_after::{retry_after, retry_delay};
 use crate::model::ModelError;
 
 /// How much of a provider's words is kept, in characters.
@@ -54,7 +54,10 @@ impl Faults {
             } => ModelError::Status {
                 http: status.as_u16(),
                 message: self.body_words(body, status.canonical_reason()),
-                retry_after: retry_after(headers, SystemTime::now()),
+                retry_after: retry_after(headers, SystemTime::now()).or_else(|| {
+                    let body: Value = serde_json::from_str(body).ok()?;
+                    retry_delay(&body)
+                }),
             },
             Error::ChatResponse { body, .. } => self.event(body),
             Error::StreamParse { serde_error, .. } => {
@@ -64,12 +67,17 @@ impl Faults {
                 webc_error: genai::webc::Error::Reqwest(inner),
                 ..
             } => self.unreached(inner),
+            Error::JsonValueExt(_)
+            | Error::SerdeJson(_)
+            | Error::InvalidJsonResponseElement { .. } => {
+                ModelError::Answer(self.words(&format!("a piece of it is not as agreed: {error}")))
+            }
             other => ModelError::Request(self.words(&other.to_string())),
         }
     }
 
     /// An error that came in the middle of an answer, after a status that promised one.
-    fn event(&self, body: &Value) -> ModelError {
+    pub(super) fn event(&self, body: &Value) -> ModelError {
         let message = match find_words(body) {
             Some(words) => self.words(words),
             None => self.words(&body.to_string()),
@@ -93,7 +101,7 @@ impl Faults {
         ModelError::Status {
             http,
             message,
-            retry_after: None,
+            retry_after: retry_delay(body),
         }
     }
 
@@ -172,9 +180,9 @@ fn find_words(body: &Value) -> Option<&str> {
 
 /// The HTTP status that an error's JSON names, as a number or as text.
 fn told_status(body: &Value) -> Option<u16> {
-    let code = ["code", "status"]
+    let code = ["/code", "/status", "/error/code"]
         .iter()
-        .find_map(|name| match body.get(*name)? {
+        .find_map(|place| match body.pointer(place)? {
             Value::Number(code) => code.as_u64(),
             Value::String(code) => code.parse().ok(),
             _ => None,

@@ -39,7 +39,7 @@ async fn keys_and_headers_come_from_the_secrets() {
     assert_eq!(
         sent,
         [
-            ("Bearer none".into(), None),
+            (String::new(), None),
             ("Bearer sk-a-long-secret".into(), Some("seven".into())),
             ("seven".into(), None),
         ]

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use serde_json::Value;
 
 /// The wait that `headers` ask for at the time `now`: `retry-after-ms`, else `retry-after` as seconds or as a date.
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
@@ -16,6 +17,18 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
         // A date that has passed asks for no wait.
         Some(until.duration_since(now).unwrap_or_default())
     })
+}
+
+/// The wait that an error's JSON asks for, as Gemini does: `"retryDelay": "7.5s"`, anywhere in it.
+pub(super) fn retry_delay(body: &Value) -> Option<Duration> {
+    match body {
+        Value::Object(fields) => fields
+            .get("retryDelay")
+            .and_then(|delay| seconds(delay.as_str()?.strip_suffix('s')?, 1.0))
+            .or_else(|| fields.values().find_map(retry_delay)),
+        Value::Array(items) => items.iter().find_map(retry_delay),
+        _ => None,
+    }
 }
 
 fn seconds(text: &str, unit: f64) -> Option<Duration> {
@@ -53,6 +66,7 @@ fn days(year: u64, month: u64, day: u64) -> Option<u64> {
 mod tests {
     use proptest::prelude::*;
     use reqwest::header::{HeaderName, HeaderValue};
+    use serde_json::json;
 
     use super::*;
 
@@ -84,6 +98,21 @@ mod tests {
         let date = [("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")];
         assert_eq!(wait(&date, 1_445_412_480 - 90), Some(seconds(90)));
         assert_eq!(wait(&date, 1_445_412_480 + 90), Some(seconds(0)));
+    }
+
+    #[test]
+    fn a_body_may_say_it() {
+        let body = |delay: &str| {
+            json!([{"error": {"code": 429, "details": [
+                {"@type": "type.googleapis.com/google.rpc.Help", "links": []},
+                {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay},
+            ]}}])
+        };
+        let wait = |delay| retry_delay(&body(delay));
+        assert_eq!(wait("7.5s"), Some(Duration::from_millis(7_500)));
+        for none in ["", "s", "soon", "7", "-1s", "1e300s"] {
+            assert_eq!(wait(none), None, "{none}");
+        }
     }
 
     #[test]

@@ -1,0 +1,146 @@
+//! `OpenAI` chat completions, and whoever speaks like them.
+
+use serde_json::{Map, Value, json};
+use sortie_protocol::{PlannedTool, ToolCall, Usage, WireEffort};
+
+use super::{object, some_list};
+use crate::model::{
+    ModelRequest,
+    genai::{
+        conversation::{self, Said, Turn, arguments},
+        hearing::{End, Heard, Listener, count, text},
+    },
+};
+
+/// Models that take no `max_tokens`, by the beginning of their names.
+const WITH_COMPLETION_TOKENS: [&str; 5] = ["gpt-5", "gpt-6", "o1", "o3", "o4"];
+
+pub(super) fn body(request: &ModelRequest<'_>) -> Map<String, Value> {
+    let candidate = request.candidate;
+    let effort = candidate.wire_effort.as_ref().and_then(word);
+    let mut body = object([
+        ("model", Some(candidate.wire_name.as_str().into())),
+        ("stream", Some(true.into())),
+        ("stream_options", Some(json!({"include_usage": true}))),
+        ("reasoning_effort", effort.map(Value::from)),
+        ("tools", some_list(request.tools.iter().map(tool).collect())),
+        (
+            "tool_choice",
+            request
+                .must_call
+                .map(|name| json!({"type": "function", "function": {"name": name}})),
+        ),
+        ("messages", Some(messages(request).into())),
+    ]);
+    if let Some(most) = candidate.max_tokens {
+        let new = WITH_COMPLETION_TOKENS
+            .iter()
+            .any(|name| candidate.wire_name.starts_with(name));
+        let key = if new {
+            "max_completion_tokens"
+        } else {
+            "max_tokens"
+        };
+        body.insert(key.into(), most.into());
+    }
+    body
+}
+
+/// An effort as both of `OpenAI`'s APIs have it.
+pub(super) fn word(effort: &WireEffort) -> Option<&str> {
+    match effort {
+        WireEffort::Off => Some("none"),
+        WireEffort::Word(word) => Some(word),
+        // No plan has these over these APIs.
+        WireEffort::Budget(_) | WireEffort::Adaptive(_) | WireEffort::BudgetAndWord { .. } => None,
+    }
+}
+
+fn tool(tool: &PlannedTool) -> Value {
+    json!({"type": "function", "function": {
+        "name": tool.name, "description": tool.description, "parameters": tool.parameters
+    }})
+}
+
+fn messages(request: &ModelRequest<'_>) -> Vec<Value> {
+    let mut messages = Vec::new();
+    if !request.system.is_empty() {
+        messages.push(json!({"role": "system", "content": request.system}));
+    }
+    for said in conversation::of(request) {
+        match said {
+            Said::User(text) => messages.push(json!({"role": "user", "content": text})),
+            Said::Turn(turn) => {
+                messages.push(assistant(&turn).into());
+                messages.extend(turn.answers.iter().map(|answer| {
+                    json!({"role": "tool", "content": answer.told(), "tool_call_id": answer.call.id})
+                }));
+            }
+        }
+    }
+    messages
+}
+
+/// Nothing is signed here. Providers that want thinking back want it for the calls that they are at work on, and some
+/// refuse it elsewhere.
+fn assistant(turn: &Turn<'_>) -> Map<String, Value> {
+    let thinking = turn
+        .unsigned_thinking()
+        .filter(|_| turn.at_work && !turn.calls.is_empty());
+    object([
+        ("role", Some("assistant".into())),
+        ("content", Some(turn.text.into())),
+        (
+            "tool_calls",
+            some_list(turn.calls.iter().map(call).collect()),
+        ),
+        ("reasoning_content", thinking.map(Value::from)),
+    ])
+}
+
+fn call(call: &ToolCall) -> Value {
+    json!({"type": "function", "id": call.id, "function": {
+        "name": call.name, "arguments": arguments(call).to_string()
+    }})
+}
+
+/// Thoughts come as text, without places.
+pub(super) struct Frames;
+
+impl Listener for Frames {
+    fn frame(&mut self, frame: &Value, heard: &mut Heard) {
+        // Beside the choices, in one of them (Moonshot), or in a corner of its own (Groq).
+        let places = ["/usage", "/choices/0/usage", "/x_groq/usage"];
+        let told = places.iter().find_map(|place| frame.pointer(place));
+        if let Some(told) = told.filter(|told| told.is_object()) {
+            heard.usage = usage(told);
+        }
+        if let Some(words) = text(frame, "/choices/0/delta/refusal") {
+            heard.refusal.push_str(words);
+        }
+        if let Some(reason) = text(frame, "/choices/0/finish_reason") {
+            heard.end = Some(match reason {
+                "length" | "model_length" | "max_tokens" => End::Length,
+                "content_filter" => End::Refusal,
+                _ => End::Done,
+            });
+        }
+    }
+}
+
+/// What came from a cache, or went into one, is counted as input too.
+fn usage(told: &Value) -> Usage {
+    let cache_read = count(told, "/prompt_tokens_details/cached_tokens")
+        .or_else(|| count(told, "/prompt_cache_hit_tokens"))
+        .or_else(|| count(told, "/cached_tokens"));
+    let cache_write = count(told, "/prompt_tokens_details/cache_write_tokens");
+    let cached = cache_read.unwrap_or(0) + cache_write.unwrap_or(0);
+    Usage {
+        input: count(told, "/prompt_tokens").map(|all| all.saturating_sub(cached)),
+        output: count(told, "/completion_tokens"),
+        cache_read,
+        cache_write,
+        reasoning: count(told, "/completion_tokens_details/reasoning_tokens"),
+        cost: None,
+    }
+}
