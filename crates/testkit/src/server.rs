@@ -20,6 +20,7 @@ use std::{
 };
 
 pub use request::{Request, Step};
+use sortie_protocol::Api;
 pub use turn::Turn;
 
 /// How long the waiting functions wait before they call it a failure.
@@ -136,6 +137,16 @@ impl ModelServer {
     /// The base URL; it ends in `/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// The base URL as the documentation of `api` writes it.
+    pub fn base_url(&self, api: Api) -> String {
+        let root = format!("http://{}", self.address);
+        match api {
+            Api::AnthropicMessages => root,
+            Api::GoogleGenerativeAi => root + "/v1beta",
+            Api::OpenaiCompletions | Api::OpenaiResponses | Api::Script => self.url(),
+        }
     }
 
     /// Every request so far, in the order in which they came.

@@ -93,8 +93,8 @@ impl Answer<'_> {
             Kind::Silence => Ok(Next::Wait),
             Kind::Status(status) => self.refuse(*status),
             Kind::ErrorEvent(kind) => {
-                let error = self.dialect.error(kind, "the scripted error");
-                self.stream(&[self.dialect.frame(&error.to_string())], End::Whole)
+                let frame = self.dialect.error_frame(kind, "the scripted error");
+                self.stream(&[frame], End::Whole)
             }
             Kind::BadJson => self.stream(&[self.dialect.frame("{\"choices\": [{")], End::Whole),
             Kind::Message(message) => {
@@ -114,13 +114,9 @@ impl Answer<'_> {
     }
 
     fn refuse(&mut self, status: u16) -> io::Result<Next> {
-        let kind = match status {
-            429 => "rate_limit_exceeded",
-            401 | 403 => "invalid_api_key",
-            400..500 => "invalid_request_error",
-            _ => "server_error",
-        };
-        let body = self.dialect.error(kind, "the scripted refusal").to_string();
+        let kind = self.dialect.error_kind(status);
+        let error = self.dialect.error(status, kind, "the scripted refusal");
+        let body = error.to_string();
         let framing = Framing::Length(body.len());
         self.head(status, "application/json", framing)?;
         http::write_piece(&mut self.writer, framing, &body)?;

@@ -55,8 +55,18 @@ impl Request {
     }
 
     /// The model that was asked for.
-    pub fn model(&self) -> &str {
-        self.body["model"].as_str().unwrap_or_default()
+    pub fn model(&self) -> String {
+        self.dialect.model(&self.path, &self.body)
+    }
+
+    /// What it says about thinking, in the words of its protocol; null when it says nothing.
+    pub fn effort(&self) -> Value {
+        self.dialect.effort(&self.body)
+    }
+
+    /// What it sends back of signed and of hidden thinking, in order.
+    pub fn signatures(&self) -> Vec<String> {
+        self.dialect.signatures(&self.body)
     }
 
     /// The conversation.

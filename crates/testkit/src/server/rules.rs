@@ -12,10 +12,11 @@ pub(super) fn broken(request: &Request, secrets: &[String]) -> Vec<String> {
         faults.push(format!("the body is no JSON: {:.200}", request.text));
         return faults;
     }
-    if !request.dialect.streams(&request.body) {
+    if !request.dialect.streams(&request.path, &request.body) {
         faults.push("it does not ask for a stream".to_owned());
     }
     conversation(&request.steps(), &mut faults);
+    faults.extend(request.dialect.refusals(&request.body));
     let in_headers = ["authorization", "x-api-key", "x-goog-api-key"]
         .into_iter()
         .filter_map(|name| request.header(name))
@@ -25,6 +26,9 @@ pub(super) fn broken(request: &Request, secrets: &[String]) -> Vec<String> {
     for key in in_headers.chain(named) {
         if request.text.contains(key) {
             faults.push(format!("the key `{key}` is in the body"));
+        }
+        if request.path.contains(key) {
+            faults.push(format!("the key `{key}` is in the path"));
         }
     }
     faults

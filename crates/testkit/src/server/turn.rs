@@ -9,8 +9,7 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub struct Turn {
     pub(super) kind: Kind,
-    /// Tokens in and out.
-    pub(super) usage: Option<(u64, u64)>,
+    pub(super) usage: Option<Tokens>,
     pub(super) headers: Vec<(String, String)>,
 }
 
@@ -28,11 +27,76 @@ pub(super) enum Kind {
     Silence,
 }
 
+/// What an answer used. Each protocol counts what came from its cache in its own way; here nothing is counted twice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tokens {
+    /// Read, and not from the cache.
+    pub(super) input: u64,
+    /// Written, thinking among it.
+    pub(super) output: u64,
+    pub(super) cache_read: Option<u64>,
+    pub(super) cache_write: Option<u64>,
+    /// How many of `output` were thinking.
+    pub(super) reasoning: Option<u64>,
+}
+
+impl Tokens {
+    /// All that was read, from wherever.
+    pub(super) fn prompt(&self) -> u64 {
+        self.input + self.cache_read.unwrap_or(0) + self.cache_write.unwrap_or(0)
+    }
+}
+
+/// A piece of thinking.
+#[derive(Clone, Debug)]
+pub(super) enum Thinking {
+    /// Text, and what the client has to send back with it.
+    Open {
+        text: String,
+        signature: Option<String>,
+    },
+    /// Hidden from the client, who sends it back as it is.
+    Redacted(String),
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) name: String,
+    pub(super) args: Args,
+}
+
+/// The arguments of a call.
+#[derive(Clone, Debug)]
+pub(super) enum Args {
+    Json(Value),
+    /// What stands in their place, and may be no JSON.
+    Text(String),
+}
+
+impl Args {
+    /// As they go over a wire that sends them as text.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Json(args) => args.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
+    /// As they go over a wire that sends them as a value: there what is no JSON is a string.
+    pub(super) fn value(&self) -> Value {
+        match self {
+            Self::Json(args) => args.clone(),
+            Self::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into()),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Message {
-    pub(super) thinking: String,
+    pub(super) thinking: Vec<Thinking>,
     pub(super) text: String,
-    pub(super) calls: Vec<(String, Value)>,
+    pub(super) calls: Vec<Call>,
     pub(super) stop: Stop,
     pub(super) end: End,
 }
@@ -74,10 +138,7 @@ impl Turn {
 
     /// Thinks, and says nothing.
     pub fn thinking(text: impl Into<String>) -> Self {
-        Self::message(Message {
-            thinking: text.into(),
-            ..Message::default()
-        })
+        Self::empty().and_thinking(text)
     }
 
     /// Calls a tool.
@@ -90,8 +151,22 @@ impl Turn {
         Self::message(Message {
             calls: calls
                 .into_iter()
-                .map(|(name, args)| (name.into(), args))
+                .map(|(name, args)| Call {
+                    name: name.into(),
+                    args: Args::Json(args),
+                })
                 .collect(),
+            ..Message::default()
+        })
+    }
+
+    /// Calls a tool with arguments that are `text`, whether or not that is JSON.
+    pub fn tool_text(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::message(Message {
+            calls: vec![Call {
+                name: name.into(),
+                args: Args::Text(text.into()),
+            }],
             ..Message::default()
         })
     }
@@ -160,8 +235,40 @@ impl Turn {
     /// Calls a tool as well.
     #[must_use]
     pub fn and_tool(self, name: impl Into<String>, args: Value) -> Self {
-        let call = (name.into(), args);
+        let call = Call {
+            name: name.into(),
+            args: Args::Json(args),
+        };
         self.with(|message| message.calls.push(call))
+    }
+
+    /// Thinks as well, after what it has thought so far.
+    #[must_use]
+    pub fn and_thinking(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let signature = None;
+        self.with(|message| message.thinking.push(Thinking::Open { text, signature }))
+    }
+
+    /// Signs its last piece of thinking. The completions wire has no place for it.
+    ///
+    /// # Panics
+    ///
+    /// When it has not thought.
+    #[must_use]
+    pub fn signed(self, with: impl Into<String>) -> Self {
+        let with = Some(with.into());
+        self.with(|message| match message.thinking.last_mut() {
+            Some(Thinking::Open { signature, .. }) => *signature = with,
+            other => panic!("{other:?} cannot be signed"),
+        })
+    }
+
+    /// Thinks something that is hidden from the client. Only the messages wire knows such thinking.
+    #[must_use]
+    pub fn and_redacted(self, data: impl Into<String>) -> Self {
+        let data = data.into();
+        self.with(|message| message.thinking.push(Thinking::Redacted(data)))
     }
 
     /// Closes the connection after `frames` frames, without the terminator.
@@ -182,10 +289,36 @@ impl Turn {
         self.with(|message| message.end = End::Stalled(frames))
     }
 
-    /// Reports tokens in and out, where the request asks for usage.
+    /// Reports tokens in and out, where the request asks for usage or the protocol always tells it.
     #[must_use]
     pub fn usage(mut self, input: u64, output: u64) -> Self {
-        self.usage = Some((input, output));
+        self.usage = Some(Tokens {
+            input,
+            output,
+            ..Tokens::default()
+        });
+        self
+    }
+
+    /// Reports tokens that came from the provider's cache, beside those of [`usage`](Self::usage).
+    #[must_use]
+    pub fn cache_read(mut self, tokens: u64) -> Self {
+        self.usage.get_or_insert_default().cache_read = Some(tokens);
+        self
+    }
+
+    /// Reports tokens that went into the provider's cache, beside those of [`usage`](Self::usage). Only the messages
+    /// wire tells it.
+    #[must_use]
+    pub fn cache_write(mut self, tokens: u64) -> Self {
+        self.usage.get_or_insert_default().cache_write = Some(tokens);
+        self
+    }
+
+    /// Reports how many of the tokens out were thinking. The messages wire does not tell it.
+    #[must_use]
+    pub fn reasoning(mut self, tokens: u64) -> Self {
+        self.usage.get_or_insert_default().reasoning = Some(tokens);
         self
     }
 

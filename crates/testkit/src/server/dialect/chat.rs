@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Reply};
-use crate::server::{request::Step, turn::Stop};
+use super::{Dialect, Reply, pieces, strings};
+use crate::server::{
+    request::Step,
+    turn::{Stop, Thinking},
+};
 
 pub(super) fn steps(body: &Value) -> Vec<Step> {
     let messages = body["messages"].as_array().into_iter().flatten();
@@ -15,7 +18,7 @@ pub(super) fn steps(body: &Value) -> Vec<Step> {
                 "user" => Step::User(text),
                 "assistant" => Step::Assistant {
                     text,
-                    calls: each(&message["tool_calls"], |call| &call["id"]),
+                    calls: strings(&message["tool_calls"], |call| &call["id"]),
                 },
                 "tool" => Step::Result {
                     call: message["tool_call_id"]
@@ -30,22 +33,25 @@ pub(super) fn steps(body: &Value) -> Vec<Step> {
         .collect()
 }
 
+/// This wire has no place for signatures, only for thinking as text.
+pub(super) fn signatures(_: &Value) -> Vec<String> {
+    Vec::new()
+}
+
+pub(super) fn effort(body: &Value) -> Value {
+    body["reasoning_effort"].clone()
+}
+
 pub(super) fn tools(body: &Value) -> Vec<String> {
-    each(&body["tools"], |tool| &tool["function"]["name"])
+    strings(&body["tools"], |tool| &tool["function"]["name"])
 }
 
 /// Text is a string, or a list of parts.
 fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        content => each(content, |part| &part["text"]).concat(),
+        content => strings(content, |part| &part["text"]).concat(),
     }
-}
-
-fn each(list: &Value, pick: impl Fn(&Value) -> &Value) -> Vec<String> {
-    let list = list.as_array().into_iter().flatten();
-    list.filter_map(|item| pick(item).as_str().map(str::to_owned))
-        .collect()
 }
 
 pub(super) fn frames(reply: &Reply<'_>, body: &Value) -> Vec<String> {
@@ -70,8 +76,13 @@ pub(super) fn frames(reply: &Reply<'_>, body: &Value) -> Vec<String> {
         chunk(json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
     };
     let mut frames = vec![delta(json!({"role": "assistant", "content": ""}), None)];
-    for piece in pieces(&message.thinking) {
-        frames.push(delta(json!({"reasoning_content": piece}), None));
+    for thinking in &message.thinking {
+        let Thinking::Open { text, .. } = thinking else {
+            continue;
+        };
+        for piece in pieces(text) {
+            frames.push(delta(json!({"reasoning_content": piece}), None));
+        }
     }
     for piece in pieces(&message.text) {
         let key = if message.stop == Stop::Refusal {
@@ -81,11 +92,11 @@ pub(super) fn frames(reply: &Reply<'_>, body: &Value) -> Vec<String> {
         };
         frames.push(delta(json!({key: piece}), None));
     }
-    for (index, (name, args)) in message.calls.iter().enumerate() {
+    for (index, call) in message.calls.iter().enumerate() {
         let id = format!("call_{number}_{index}");
-        let head = json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""}});
+        let head = json!({"index": index, "id": id, "type": "function", "function": {"name": call.name, "arguments": ""}});
         frames.push(delta(json!({"tool_calls": [head]}), None));
-        for piece in pieces(&args.to_string()) {
+        for piece in pieces(&call.args.text()) {
             let piece = json!({"index": index, "function": {"arguments": piece}});
             frames.push(delta(json!({"tool_calls": [piece]}), None));
         }
@@ -97,24 +108,21 @@ pub(super) fn frames(reply: &Reply<'_>, body: &Value) -> Vec<String> {
         Stop::Done => "tool_calls",
     };
     frames.push(delta(json!({}), Some(finish)));
-    if let Some((input, output)) = usage
+    if let Some(tokens) = usage
         && body["stream_options"]["include_usage"] == true
     {
-        let usage = json!({"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output});
+        let (prompt, output) = (tokens.prompt(), tokens.output);
+        let mut usage = json!({"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output});
+        if let Some(read) = tokens.cache_read {
+            usage["prompt_tokens_details"] = json!({"cached_tokens": read});
+        }
+        if let Some(reasoning) = tokens.reasoning {
+            usage["completion_tokens_details"] = json!({"reasoning_tokens": reasoning});
+        }
         frames.push(chunk(json!({"choices": [], "usage": usage})));
     }
     frames.push(Dialect::Chat.frame("[DONE]"));
     frames
-}
-
-/// A text as it streams: in pieces that break anywhere between characters.
-fn pieces(text: &str) -> Vec<String> {
-    let characters: Vec<char> = text.chars().collect();
-    let size = (characters.len() / 3).clamp(1, 400);
-    characters
-        .chunks(size)
-        .map(|piece| piece.iter().collect())
-        .collect()
 }
 
 pub(super) fn error(kind: &str, message: &str) -> Value {
