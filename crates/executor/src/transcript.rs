@@ -84,6 +84,13 @@ impl Transcript {
         passages
     }
 
+    /// All that record `n` says; `None` where nothing is told of it.
+    pub fn passage(&self, n: u64) -> Option<Passage> {
+        let start = format!("#{n} ");
+        let mut passages = self.passages(Detail::Whole).into_iter();
+        passages.find(|passage| passage.heading.starts_with(&start))
+    }
+
     /// All of it as text.
     pub fn text(&self, detail: Detail) -> String {
         let passages = self.passages(detail);

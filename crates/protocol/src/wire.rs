@@ -200,7 +200,8 @@ pub enum Call {
         /// The arguments.
         args: Value,
     },
-    /// Read an address of the run: `agent://ID`, `history://ID`.
+    /// Read an address of the run: `agent://ID`, `agent://ID?q=.field`, `agent://ID/ARTIFACT`, `history://ID`,
+    /// `history://ID/N`.
     Read {
         /// The address.
         uri: String,
@@ -234,6 +235,14 @@ pub enum Reply {
         ok: bool,
         /// The text.
         text: String,
+    },
+    /// What stands at an address of the run, whole: the child shows a part of it.
+    Stored {
+        /// The text.
+        text: String,
+        /// What is to be known of it, and is no part of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// An answer of a later version.
     #[serde(other)]

@@ -173,9 +173,9 @@ fn usual(message: &Up) -> Vec<Down> {
                     ok: true,
                     text: format!("done: {args}"),
                 },
-                Call::Read { uri } => Reply::Text {
-                    ok: true,
+                Call::Read { uri } => Reply::Stored {
                     text: format!("read {uri}"),
+                    note: None,
                 },
                 Call::Unknown => Reply::Text {
                     ok: false,

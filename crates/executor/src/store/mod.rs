@@ -13,6 +13,7 @@
 mod address;
 mod journal;
 mod query;
+mod roster;
 mod sync;
 mod task;
 
@@ -26,7 +27,7 @@ use serde::Serialize;
 use sortie_config::StoreSync;
 use thiserror::Error;
 
-pub use address::AddressError;
+pub use address::{AddressError, Stored};
 pub use journal::{Entry, Line, Read, read_journal};
 pub use query::{QueryError, found_text, select};
 pub use sortie_protocol::redact::Redactor;
@@ -34,6 +35,7 @@ pub(crate) use sortie_protocol::redact::Stream;
 pub(crate) use task::TaskFiles;
 
 use journal::Journal;
+use roster::Roster;
 use sync::Syncer;
 
 /// Something could not be stored, so it did not happen.
@@ -104,6 +106,7 @@ pub struct Store {
     redactor: Redactor,
     journal: Journal,
     sync: Syncer,
+    roster: Roster,
     /// Held, so that no second root writes here.
     _lock: File,
 }
@@ -134,6 +137,7 @@ impl Store {
             redactor,
             journal,
             sync,
+            roster: Roster::default(),
             _lock: lock,
         };
         store.write_json(&store.dir.join("run.json"), request)?;
@@ -167,7 +171,9 @@ impl Store {
 
     /// Writes down that something happened.
     pub fn journal(&self, entry: &Entry) -> Result<(), StoreError> {
-        self.journal.append(entry, &self.redactor, &self.sync)
+        self.journal.append(entry, &self.redactor, &self.sync)?;
+        self.roster.note(entry);
+        Ok(())
     }
 
     /// Writes a whole file: beside, then renamed, so that it is never seen half written.

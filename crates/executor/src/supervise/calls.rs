@@ -1,5 +1,7 @@
 //! What a child asks of its root.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use sortie_protocol::{Call, Down, Ended, Reply, RunEventKind, TaskResult};
 
@@ -7,7 +9,9 @@ use super::{
     child::Supervisor,
     request::{Asked, Request},
 };
-use crate::{admission::DEFAULT_COOLDOWN, dispatch, gate::Verdict, lifecycle::State, receipt};
+use crate::{
+    admission::DEFAULT_COOLDOWN, dispatch, gate::Verdict, lifecycle::State, receipt, store::Stored,
+};
 
 /// What became of the tasks that a child dispatched with one call.
 pub(super) struct Spawned {
@@ -33,13 +37,7 @@ impl Supervisor<'_> {
                 Ok(()) => return,
                 Err(text) => Reply::Text { ok: false, text },
             },
-            Call::Read { uri } => match self.family.store.read(&uri) {
-                Ok(text) => Reply::Text { ok: true, text },
-                Err(error) => Reply::Text {
-                    ok: false,
-                    text: error.to_string(),
-                },
-            },
+            Call::Read { uri } => return self.read(id, uri),
             Call::Unknown => Reply::Text {
                 ok: false,
                 text: "this root does not know that call".into(),
@@ -67,6 +65,21 @@ impl Supervisor<'_> {
             answer,
         });
         Ok(())
+    }
+
+    /// Reads an address, off the thread that hears every child.
+    fn read(&mut self, call: u64, uri: String) {
+        let store = Arc::clone(&self.family.store);
+        self.reads.spawn_blocking(move || {
+            let reply = match store.read(&uri) {
+                Ok(Stored { text, note }) => Reply::Stored { text, note },
+                Err(error) => Reply::Text {
+                    ok: false,
+                    text: error.to_string(),
+                },
+            };
+            Down::Reply { id: call, reply }
+        });
     }
 
     /// Dispatches tasks, or says at once why not.

@@ -58,6 +58,8 @@ pub(super) struct Supervisor<'a> {
     pub(super) progress: Progress,
     pub(super) request: Request,
     pub(super) answers: JoinSet<Spawned>,
+    /// `read` calls that are being answered.
+    pub(super) reads: JoinSet<Down>,
     /// `spawn` calls that wait.
     pub(super) spawns: HashMap<u64, Stopper>,
     /// What came of them, in the order of the calls.
@@ -94,6 +96,7 @@ impl<'a> Supervisor<'a> {
             progress: Progress::default(),
             request: Request::None,
             answers: JoinSet::new(),
+            reads: JoinSet::new(),
             spawns: HashMap::new(),
             children: BTreeMap::new(),
         };
@@ -129,6 +132,11 @@ impl<'a> Supervisor<'a> {
                 Some(done) = self.answers.join_next(), if !self.answers.is_empty() => {
                     if let Some(spawned) = joined(done) {
                         self.spawned(spawned);
+                    }
+                }
+                Some(done) = self.reads.join_next(), if !self.reads.is_empty() => {
+                    if let Some(reply) = joined(done) {
+                        self.tell(reply);
                     }
                 }
             }

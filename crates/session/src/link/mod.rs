@@ -11,9 +11,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use async_trait::async_trait;
 use sortie_protocol::{Call, Down, Event, EventKind, Finished, Reply, Report, Up};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
+    select,
     sync::{mpsc, oneshot},
     task::JoinHandle,
 };
@@ -23,7 +25,10 @@ use inbox::Inbox;
 pub(crate) use inbox::Mail;
 use outbox::Outbox;
 
-use crate::tools::ArtifactSink;
+use crate::tools::{
+    ArtifactSink,
+    archive::{Archive, Stored},
+};
 
 /// A session's end of the pipe. Clones share it.
 #[derive(Clone, Debug)]
@@ -142,6 +147,23 @@ impl ArtifactSink for Link {
             offset,
             text: text.to_owned(),
         });
+    }
+}
+
+#[async_trait]
+impl Archive for Link {
+    async fn read(&self, uri: &str) -> Result<Stored, String> {
+        let uri = uri.to_owned();
+        let open = self.call(Call::Read { uri });
+        select! {
+            biased;
+            () = self.cancelled().cancelled() => Err("stopped: the session was told to stop".into()),
+            reply = open.answer() => match reply {
+                Reply::Stored { text, note } => Ok(Stored { text, note }),
+                Reply::Text { ok: false, text } => Err(text),
+                other => Err(format!("the root gave no answer that can be used: {other:?}")),
+            },
+        }
     }
 }
 

@@ -6,12 +6,17 @@ use std::{
     time::Duration,
 };
 
+use async_trait::async_trait;
 use serde_json::Value;
-use sortie_protocol::{Secrets, redact::Redactor};
+use sortie_protocol::{Secrets, TaskId, redact::Redactor};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{ArtifactSink, ToolAnswer, ToolContext, local_tool};
+use super::{
+    ArtifactSink, ToolAnswer, ToolContext,
+    archive::{Archive, Stored},
+    local_tool,
+};
 
 /// Artifacts by name, whole.
 #[derive(Debug, Default)]
@@ -37,6 +42,23 @@ impl ArtifactSink for Kept {
     }
 }
 
+/// Knows the address of everything.
+#[derive(Debug)]
+struct Everything;
+
+#[async_trait]
+impl Archive for Everything {
+    async fn read(&self, uri: &str) -> Result<Stored, String> {
+        match uri.strip_prefix("agent://") {
+            Some(text) => Ok(Stored {
+                text: text.replace(',', "\n"),
+                note: Some("just said".into()),
+            }),
+            None => Err(format!("`{uri}` is no address")),
+        }
+    }
+}
+
 /// A temporary folder that tools work in.
 pub(super) struct Bench {
     pub(super) folder: TempDir,
@@ -49,6 +71,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let kept = Arc::new(Kept::default());
         let context = ToolContext {
+            task: TaskId::from("A".to_owned()),
             call: "call".into(),
             serial: 7,
             cwd: folder.path().to_owned(),
@@ -59,6 +82,7 @@ impl Bench {
             cancel: CancellationToken::new(),
             keys: Arc::default(),
             artifacts: kept.clone(),
+            archive: Arc::new(Everything),
         };
         Self {
             folder,

@@ -3,6 +3,7 @@
 //! A tool gets a call's arguments and a [`ToolContext`], and answers with text for the model. Its failure is an
 //! answer too: nothing a tool does ends the session.
 
+pub mod archive;
 mod arguments;
 mod bash;
 mod blocking;
@@ -19,8 +20,10 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::Value;
-use sortie_protocol::redact::Redactor;
+use sortie_protocol::{TaskId, redact::Redactor};
 use tokio_util::sync::CancellationToken;
+
+use archive::Archive;
 
 /// What a tool answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,13 +54,15 @@ impl ToolAnswer {
 
 /// Where a tool sends output that is too long for its answer.
 pub trait ArtifactSink: Send + Sync {
-    /// Appends `text` to the artifact `name` of this task and returns the name it can be read back by.
+    /// Appends `text` to the artifact `name` of this task: `agent://TASK/NAME` afterwards.
     fn append(&self, name: &str, text: &str);
 }
 
 /// What a tool may use.
 #[derive(Clone)]
 pub struct ToolContext {
+    /// The task that this session carries out.
+    pub task: TaskId,
     /// The call's id.
     pub call: String,
     /// A number no other call of this child has, for artifact names.
@@ -78,6 +83,8 @@ pub struct ToolContext {
     pub keys: Arc<Redactor>,
     /// Where long output goes.
     pub artifacts: Arc<dyn ArtifactSink>,
+    /// Where the tasks of the run left what they made.
+    pub archive: Arc<dyn Archive>,
 }
 
 impl fmt::Debug for ToolContext {

@@ -67,13 +67,13 @@ impl<'a> Capture<'a> {
         let head = ended(self.head);
         let hidden = self.total.saturating_sub((head.len() + tail.len()) as u64);
         let kept = if self.sent < self.total {
-            format!("the first {} bytes are", self.sent)
+            format!("the first {} bytes", self.sent)
         } else {
-            "all of it is".to_owned()
+            "all of it".to_owned()
         };
         format!(
-            "{head}[{hidden} of {} bytes left out; {kept} in the agent's artifact `{}`]\n{tail}",
-            self.total, self.name
+            "{head}[{hidden} of {} bytes left out; `agent://{}/{}` is {kept}, for `read`]\n{tail}",
+            self.total, self.context.task, self.name
         )
     }
 

@@ -25,13 +25,13 @@ fn what_does_not_fit_keeps_its_head_and_its_tail_and_goes_on_whole() {
     let bench = Bench::new().with_limit(40);
     let lines: Vec<_> = (1..=100).map(|n| format!("line {n}\n")).collect();
     let pieces: Vec<_> = lines.iter().map(String::as_bytes).collect();
-    insta::assert_snapshot!(captured(&bench, &pieces), @r#"
+    insta::assert_snapshot!(captured(&bench, &pieces), @"
     line 1
     line 2
-    [761 of 792 bytes left out; all of it is in the agent's artifact `bash-7`]
+    [761 of 792 bytes left out; `agent://A/bash-7` is all of it, for `read`]
     line 99
     line 100
-    "#);
+    ");
     assert_eq!(bench.kept.whole("bash-7"), lines.concat());
 }
 
@@ -40,11 +40,11 @@ fn one_endless_line_is_cut_within() {
     let bench = Bench::new().with_limit(20);
     let long = "ä".repeat(1_000);
     let text = captured(&bench, &[long.as_bytes()]);
-    insta::assert_snapshot!(text, @r#"
+    insta::assert_snapshot!(text, @"
     äääää
-    [1978 of 2000 bytes left out; all of it is in the agent's artifact `bash-7`]
+    [1978 of 2000 bytes left out; `agent://A/bash-7` is all of it, for `read`]
     äääää
-    "#);
+    ");
     assert_eq!(bench.kept.whole("bash-7"), long);
 }
 
@@ -74,7 +74,7 @@ fn an_artifact_has_a_limit_too() {
     }
     let text = capture.finish();
     let note = text.lines().nth(1).unwrap();
-    insta::assert_snapshot!(note, @"[41942038 of 41943040 bytes left out; the first 33554432 bytes are in the agent's artifact `bash-7`]");
+    insta::assert_snapshot!(note, @"[41942038 of 41943040 bytes left out; `agent://A/bash-7` is the first 33554432 bytes, for `read`]");
     assert_eq!(bench.kept.whole("bash-7").len(), 32 << 20);
 }
 

@@ -1,149 +1,112 @@
-//! The tool `read`: a file as it is, or the names in a folder.
+//! The tool `read`: a file as it is, the names in a folder, or what a task of the run left.
 
 mod extract;
-
-use std::{
-    fs::{self, File},
-    io,
-    path::Path,
-    sync::Arc,
-};
+mod file;
+mod folder;
+mod magic;
+mod missing;
+mod range;
+mod utf16;
 
 use async_trait::async_trait;
 use serde_json::Value;
-use similar::TextDiff;
-use sortie_protocol::redact::Redactor;
 
-use self::extract::{Extract, Range, extract};
+pub(super) use self::missing::missing;
+use self::range::Range;
 use super::{
-    Tool, ToolAnswer, ToolContext,
-    arguments::{Arguments, Named},
-    blocking::on_a_thread,
+    Tool, ToolAnswer, ToolContext, archive::Stored, arguments::Arguments, blocking::on_a_thread,
 };
 
-/// How many names of a folder are shown.
-const NAMES: usize = 500;
-/// How many names are looked through for one that was meant.
-const LOOKED_THROUGH: usize = 5_000;
-/// How alike a name must be to be suggested, from 0 to 1.
-const ALIKE: f32 = 0.6;
-
-/// Shows `path`, or the lines `range` of it.
+/// Shows `path`, or the part `range` of it.
 ///
 /// Text comes back as it stands in the file, without line numbers and unwrapped, so that an edit can quote it. Only what
-/// is shown in part gets a first line that says so.
+/// is shown in part, or has something else to be known about it, gets lines in brackets that say so.
 #[derive(Debug)]
 pub(super) struct Read;
 
 #[async_trait]
 impl Tool for Read {
     async fn run(&self, args: &Value, context: &ToolContext) -> ToolAnswer {
-        let (args, cwd) = (args.clone(), context.cwd.clone());
-        let (limit, keys) = (context.output_limit, Arc::clone(&context.keys));
-        on_a_thread(move || read(&args, &cwd, limit, &keys)).await
-    }
-}
-
-fn read(args: &Value, cwd: &Path, limit: usize, keys: &Redactor) -> Result<String, String> {
-    let args = Arguments::read(args, &["path", "range"])?;
-    let file = args.path(cwd)?;
-    let range = match args.optional_text("range")? {
-        None | Some("") => Range::ALL,
-        Some(text) => text.parse()?,
-    };
-    let unreadable = |error: io::Error| format!("`{}` cannot be read: {error}", file.text);
-    let found = match fs::metadata(&file.path) {
-        Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing(&file, cwd)),
-        Err(error) => return Err(unreadable(error)),
-    };
-    if found.is_dir() {
-        return listing(&file.path).map_err(unreadable);
-    }
-    if !found.is_file() {
-        // Opening a pipe or a terminal would wait for somebody.
-        return Err(format!("`{}` is no regular file", file.text));
-    }
-    let opened = File::open(&file.path).map_err(unreadable)?;
-    match extract(opened, range, limit, keys).map_err(unreadable)? {
-        Extract::Text(text) => Ok(text),
-        Extract::Binary => Err(format!(
-            "`{}` is no text: a binary file of {} bytes",
-            file.text,
-            found.len()
-        )),
-        Extract::Beyond { lines } => Err(format!(
-            "`range` starts after the end of `{}`, which is line {lines}",
-            file.text
-        )),
-    }
-}
-
-fn listing(folder: &Path) -> io::Result<String> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let mut name = entry.file_name().to_string_lossy().into_owned();
-        if entry.path().is_dir() {
-            name.push('/');
+        let call = match Call::read(args) {
+            Ok(call) => call,
+            Err(fault) => return ToolAnswer::failed(fault),
+        };
+        let (args, context) = (args.clone(), context.clone());
+        match call.address() {
+            None => {
+                on_a_thread(move || {
+                    let call = Call::read(&args)?;
+                    file::show(&call.args.path(&context.cwd)?, call.part, &context)
+                })
+                .await
+            }
+            Some(uri) => match context.archive.read(uri).await {
+                Ok(kept) => {
+                    let (uri, part) = (uri.to_owned(), call.part);
+                    on_a_thread(move || from_archive(kept, &uri, part, &context)).await
+                }
+                Err(fault) => ToolAnswer::failed(fault),
+            },
         }
-        names.push(name);
-    }
-    if names.is_empty() {
-        return Ok("[empty folder]\n".into());
-    }
-    names.sort_unstable();
-    let more = names.len().saturating_sub(NAMES);
-    names.truncate(NAMES);
-    if more > 0 {
-        names.push(format!("[{more} more]"));
-    }
-    Ok(names.join("\n") + "\n")
-}
-
-/// Says that a file is missing, and which one was perhaps meant.
-pub(super) fn missing(file: &Named<'_>, cwd: &Path) -> String {
-    if let Ok(target) = fs::read_link(&file.path) {
-        let target = target.display();
-        return format!(
-            "`{}` is a link to `{target}`, which does not exist",
-            file.text
-        );
-    }
-    let absent = format!("`{}` does not exist", file.text);
-    let Some((folder, name)) = file.path.parent().zip(file.path.file_name()) else {
-        return absent;
-    };
-    let Ok(entries) = fs::read_dir(folder) else {
-        let folder = folder.strip_prefix(cwd).unwrap_or(folder).display();
-        return format!("{absent}, and neither does its folder `{folder}`");
-    };
-    let near = nearest(&name.to_string_lossy(), entries);
-    if near.is_empty() {
-        absent
-    } else {
-        format!("{absent}; near it: {}", near.join(", "))
     }
 }
 
-fn nearest(name: &str, entries: fs::ReadDir) -> Vec<String> {
-    let wanted = name.to_lowercase();
-    let mut near: Vec<_> = entries
-        .flatten()
-        .take(LOOKED_THROUGH)
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .map(|other| {
-            let ratio =
-                TextDiff::from_chars(wanted.as_str(), other.to_lowercase().as_str()).ratio();
-            (ratio, other)
+/// Which part of a text is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// As much as is good to see of all of it.
+    Best,
+    /// What was asked for.
+    Asked(Range),
+}
+
+impl Part {
+    fn range(self) -> Range {
+        match self {
+            Self::Best => Range::ALL,
+            Self::Asked(range) => range,
+        }
+    }
+}
+
+/// What a call asks for.
+struct Call<'a> {
+    args: Arguments<'a>,
+    path: &'a str,
+    part: Part,
+}
+
+impl<'a> Call<'a> {
+    fn read(args: &'a Value) -> Result<Self, String> {
+        let args = Arguments::read(args, &["path", "range"])?;
+        Ok(Self {
+            args,
+            path: args.text("path")?,
+            part: match args.optional_text("range")? {
+                None | Some("") => Part::Best,
+                Some(text) => Part::Asked(text.parse()?),
+            },
         })
-        .filter(|(ratio, _)| *ratio >= ALIKE)
-        .collect();
-    near.sort_by(|(a, name), (b, other)| b.total_cmp(a).then_with(|| name.cmp(other)));
-    near.truncate(3);
-    near.into_iter()
-        .map(|(_, name)| format!("`{name}`"))
-        .collect()
+    }
+
+    /// The address of the run that is asked for, if it is one.
+    fn address(&self) -> Option<&'a str> {
+        const SCHEMES: [&str; 4] = ["agent://", "history://", "skill://", "local://"];
+        let is_address = SCHEMES.iter().any(|scheme| self.path.starts_with(scheme));
+        is_address.then_some(self.path)
+    }
+}
+
+fn from_archive(
+    kept: Stored,
+    uri: &str,
+    part: Part,
+    context: &ToolContext,
+) -> Result<String, String> {
+    let wish = file::wish(part, context, kept.note.into_iter().collect());
+    let extract = extract::extract(kept.text.as_bytes(), wish)
+        .map_err(|error| format!("`{uri}` cannot be read: {error}"))?;
+    file::told(extract, uri)
 }
 
 #[cfg(test)]

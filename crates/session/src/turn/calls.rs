@@ -116,9 +116,6 @@ impl Session<'_> {
         if known.side == Side::Root {
             return Order::AtRoot(Call::Spawn { args });
         }
-        if let Some(uri) = address(known.access, &args) {
-            return Order::AtRoot(Call::Read { uri });
-        }
         match self.toolbox.get(known.name) {
             Some(tool) => Order::Here { tool, args },
             None => Order::Refuse(self.no_such_tool(&call.name)),
@@ -239,6 +236,7 @@ impl Session<'_> {
     fn context(&mut self, call: &ToolCall) -> ToolContext {
         self.calls_started += 1;
         ToolContext {
+            task: self.plan.id.clone(),
             call: call.id.clone(),
             serial: self.calls_started,
             cwd: self.plan.cwd.clone(),
@@ -249,6 +247,7 @@ impl Session<'_> {
             cancel: self.link.cancelled().clone(),
             keys: Arc::clone(&self.keys),
             artifacts: Arc::new(self.link.clone()),
+            archive: Arc::new(self.link.clone()),
         }
     }
 }
@@ -288,17 +287,4 @@ fn arguments(args: &Value) -> Result<Value, String> {
         },
         _ => Err("the arguments have to be a JSON object".into()),
     }
-}
-
-/// The address of the run that a reading tool is asked for, if it is one.
-fn address(access: Access, args: &Value) -> Option<String> {
-    const SCHEMES: [&str; 4] = ["agent://", "history://", "skill://", "local://"];
-    if access != Access::Read {
-        return None;
-    }
-    let path = args.get("path")?.as_str()?;
-    SCHEMES
-        .iter()
-        .any(|scheme| path.starts_with(scheme))
-        .then(|| path.to_owned())
 }

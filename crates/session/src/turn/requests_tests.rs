@@ -48,9 +48,9 @@ async fn mail_joins_before_the_next_request_and_is_told_of_once_it_stands_there(
                 },
                 Down::Reply {
                     id: *id,
-                    reply: Reply::Text {
-                        ok: true,
+                    reply: Reply::Stored {
                         text: "A".into(),
+                        note: None,
                     },
                 },
             ]),
