@@ -106,4 +106,6 @@ mod asking;
 #[cfg(test)]
 mod guard_tests;
 #[cfg(test)]
+mod replay_tests;
+#[cfg(test)]
 mod request_tests;

@@ -97,7 +97,7 @@ impl Stream for Chunks {
                     continue;
                 }
                 Poll::Ready(Some(Err(error))) => Err(self.reading.fault(&error)),
-                Poll::Ready(None) => Err(ModelError::Truncated),
+                Poll::Ready(None) => Err(self.reading.cut()),
             };
             self.over = matches!(item, Ok(Chunk::End(_)) | Err(_));
             return Poll::Ready(Some(item));
@@ -114,10 +114,22 @@ impl Reading {
         }
     }
 
+    /// What the end of a stream means that brought no end of the answer.
+    fn cut(&self) -> ModelError {
+        if self.ear.take().garbled {
+            garbled()
+        } else {
+            ModelError::Truncated
+        }
+    }
+
     fn answer(&mut self, end: StreamEnd, thinking: String) -> Result<Answer, ModelError> {
         let heard = self.ear.take();
         if let Some(body) = heard.fault {
             return Err(self.faults.event(&body));
+        }
+        if heard.garbled {
+            return Err(garbled());
         }
         match self.api {
             // The library ends these well when the connection does.
@@ -178,6 +190,11 @@ impl Reading {
             usage,
         })
     }
+}
+
+/// Some frames that are no JSON the library leaves out without a word.
+fn garbled() -> ModelError {
+    ModelError::Answer("a piece of it is no JSON".into())
 }
 
 /// The arguments as the plan's tools take them. A tool without parameters is often called with no text at all.

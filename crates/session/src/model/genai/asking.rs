@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
-use sortie_protocol::{Api, Candidate, Origin, PlannedTool, Record, RecordKind, Secrets};
+use sortie_protocol::{
+    Api, Candidate, Origin, PlannedTool, Record, RecordKind, Secrets, WireEffort,
+};
 use sortie_testkit::ModelServer;
 
 use super::{GenaiClient, dialect};
@@ -52,6 +54,8 @@ pub(super) fn request<'a>(candidate: &'a Candidate, transcript: &'a [Record]) ->
 /// A request to make, and what to make it with.
 pub(super) struct Asking {
     pub(super) candidate: Candidate,
+    pub(super) place: usize,
+    pub(super) system: String,
     pub(super) secrets: Secrets,
     pub(super) transcript: Vec<Record>,
     pub(super) tools: Vec<PlannedTool>,
@@ -60,16 +64,21 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    /// "go", asked of `server`.
-    pub(super) fn of(server: &ModelServer) -> Self {
-        Self::at(&server.url())
+    /// "go", asked of `server` over `api`.
+    pub(super) fn of(server: &ModelServer, api: Api) -> Self {
+        Self::at(&server.base_url(api), api)
     }
 
-    /// "go", asked of whoever is at `url`.
-    pub(super) fn at(url: &str) -> Self {
+    /// "go", asked of whoever is at `url` over `api`.
+    pub(super) fn at(url: &str, api: Api) -> Self {
         let long = Duration::from_mins(1);
+        let mut candidate = candidate(url);
+        candidate.api = api;
+        candidate.max_tokens = Some(64_000);
         Self {
-            candidate: candidate(url),
+            candidate,
+            place: 0,
+            system: "be brief".into(),
             secrets: Secrets::default(),
             transcript: records([RecordKind::User {
                 origin: Origin::Assignment,
@@ -87,7 +96,8 @@ impl Asking {
     /// The request.
     fn request(&self) -> ModelRequest<'_> {
         ModelRequest {
-            system: "be brief",
+            place: self.place,
+            system: &self.system,
             tools: &self.tools,
             must_call: self.must_call,
             patience: self.patience,
@@ -130,6 +140,17 @@ pub(super) fn records(kinds: impl IntoIterator<Item = RecordKind>) -> Vec<Record
     numbered
         .map(|(n, kind)| Record { n, at: 0, kind })
         .collect()
+}
+
+/// An effort as a plan has it over `api`.
+pub(super) fn effort(api: Api) -> WireEffort {
+    match api {
+        Api::OpenaiCompletions | Api::OpenaiResponses | Api::Script => {
+            WireEffort::Word("high".into())
+        }
+        Api::AnthropicMessages => WireEffort::Budget(16_384),
+        Api::GoogleGenerativeAi => WireEffort::Word("HIGH".into()),
+    }
 }
 
 /// A tool to offer.

@@ -84,19 +84,20 @@ impl Faults {
         };
         let told = body.to_string().to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| told.contains(word));
-        let http = if let Some(status) = told_status(body) {
-            status
-        } else if says(&["overloaded"]) {
-            OVERLOADED
-        } else if says(&[
-            "rate_limit",
-            "rate limit",
-            "too many requests",
-            "insufficient_quota",
-        ]) {
-            TOO_MANY
-        } else {
-            return ModelError::Answer(message);
+        let http = match told_status(body) {
+            Some(status @ 400..500) => status,
+            _ if says(&["overloaded"]) => OVERLOADED,
+            Some(status) => status,
+            None if says(&[
+                "rate_limit",
+                "rate limit",
+                "too many requests",
+                "insufficient_quota",
+            ]) =>
+            {
+                TOO_MANY
+            }
+            None => return ModelError::Answer(message),
         };
         ModelError::Status {
             http,

@@ -30,6 +30,8 @@ pub(super) struct Heard {
     pub(super) fault: Option<Value>,
     /// Whether the last frame held nothing of an answer: the library takes that for an error.
     pub(super) hollow: bool,
+    /// Whether a frame was no JSON.
+    pub(super) garbled: bool,
     pieces: Pieces,
 }
 
@@ -103,9 +105,14 @@ impl Ear {
 
 impl ChatFrameSink for Ear {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
-        // What is no JSON is the library's to complain about.
-        if let Some(frame) = frame.json() {
-            self.hear(&frame);
+        match frame.json() {
+            Some(frame) => self.hear(&frame),
+            // The end of a stream over completions, and a sign of life.
+            None if ["[DONE]", ""].contains(&frame.data) => {}
+            None => {
+                let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                both.1.garbled = true;
+            }
         }
     }
 }

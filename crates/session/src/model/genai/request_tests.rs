@@ -12,7 +12,7 @@ use crate::model::ModelError;
 #[tokio::test]
 async fn keys_and_headers_come_from_the_secrets() {
     let server = ModelServer::answering(|_| Turn::text("hi"));
-    let mut asking = Asking::of(&server);
+    let mut asking = Asking::of(&server, Api::OpenaiCompletions);
     asking.answer().await.unwrap();
     asking.candidate.key = Some("KEY".into());
     asking.candidate.headers = [("X-Team".into(), "TEAM".into())].into();
@@ -49,7 +49,7 @@ async fn keys_and_headers_come_from_the_secrets() {
 #[tokio::test]
 async fn a_login_in_the_url_is_sent_as_a_header() {
     let server = ModelServer::answering(|_| Turn::text("hi"));
-    let mut asking = Asking::of(&server);
+    let mut asking = Asking::of(&server, Api::OpenaiCompletions);
     let url = server.url().replace("http://", "http://me:p%40ss@");
     asking.secrets.insert("URL", url);
     asking.candidate.url_secret = Some("URL".into());
@@ -64,7 +64,10 @@ async fn a_login_in_the_url_is_sent_as_a_header() {
 async fn a_redirect_is_not_followed() {
     let other = ModelServer::start([]);
     let server = ModelServer::start([Turn::status(307).header("location", other.url())]);
-    let error = Asking::of(&server).answer().await.unwrap_err();
+    let error = Asking::of(&server, Api::OpenaiCompletions)
+        .answer()
+        .await
+        .unwrap_err();
     assert!(
         matches!(error, ModelError::Status { http: 307, .. }),
         "{error:?}"
@@ -77,7 +80,7 @@ async fn what_cannot_be_asked_is_said() {
     let server = ModelServer::start([]);
     let mut told = Vec::new();
     let mut tell = async |change: fn(&mut Asking)| {
-        let mut asking = Asking::of(&server);
+        let mut asking = Asking::of(&server, Api::OpenaiCompletions);
         change(&mut asking);
         told.push(asking.answer().await.unwrap_err().to_string());
     };
@@ -104,7 +107,7 @@ async fn what_cannot_be_asked_is_said() {
 #[tokio::test]
 async fn a_conversation_is_sent_whole() {
     let server = ModelServer::start([Turn::text("hi")]);
-    let mut asking = Asking::of(&server);
+    let mut asking = Asking::of(&server, Api::OpenaiCompletions);
     asking.tools = vec![read_tool()];
     asking.must_call = Some("read");
     asking.candidate.max_tokens = Some(8_000);
