@@ -7,7 +7,7 @@ use sortie_config::{Config, Problem};
 use sortie_discovery::{Catalog, Lookup};
 use sortie_protocol::Severity;
 
-use self::{fields::Sheet, listing::Listing};
+pub(crate) use self::{fields::Sheet, listing::Listing};
 use crate::{answer, cli::AgentsCommand, exit::Exit, inputs, report::Look};
 
 /// Lists the agents, or shows one.

@@ -1,10 +1,18 @@
 //! The command line, as close to what was typed as possible. Parsing opens nothing.
 
+mod runs;
+
 use std::{num::NonZeroU32, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use clap_complete::Shell;
-use sortie_protocol::{EffortHint, Mode};
+use sortie_protocol::{EffortHint, Mode, schemas::Named};
+
+pub(crate) use self::runs::RunsCommand;
+use crate::schema;
 
 /// Runs coding-agent subagents as supervised operating-system processes.
 #[derive(Debug, Parser)]
@@ -47,6 +55,13 @@ pub(crate) enum Command {
         /// What to do.
         #[command(subcommand)]
         command: RunsCommand,
+    },
+    /// Print the JSON Schema of what sortie reads or prints
+    #[command(after_help = SCHEMA_HELP)]
+    Schema {
+        /// Which; without one, all of them are listed
+        #[arg(value_parser = schema_name(), hide_possible_values = true)]
+        name: Option<Named>,
     },
     /// Be one child: read a plan on stdin, work, and report on stdout
     ///
@@ -243,39 +258,22 @@ pub(crate) enum AgentsCommand {
     },
 }
 
-/// `sortie runs`
-#[derive(Debug, Subcommand)]
-#[command(after_help = RUNS_HELP)]
-pub(crate) enum RunsCommand {
-    /// List this project's runs, newest first
-    List {
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show how a run, or one task of it, ended
-    #[command(after_help = RUNS_HELP)]
-    Show {
-        /// `RUN`, `RUN/TASK`, or `TASK`.
-        id: String,
-        /// Print one JSON document
-        #[arg(long)]
-        json: bool,
-    },
-    /// Print the whole output of a task
-    #[command(after_help = RUNS_HELP)]
-    Output {
-        /// `RUN/TASK`, or `TASK`.
-        id: String,
-    },
+const SCHEMA_HELP: &str = "\
+Examples:
+  sortie schema
+  sortie schema result > result.schema.json";
+
+/// The names of the schemas, so that shells can complete them and a wrong one is told the nearest.
+fn schema_name() -> impl TypedValueParser<Value = Named> {
+    let values = schema::all()
+        .into_iter()
+        .map(|named| PossibleValue::new(named.name).help(named.about));
+    PossibleValuesParser::new(values).try_map(|name| {
+        let mut all = schema::all().into_iter();
+        all.find(|named| named.name == name)
+            .ok_or("there is no such schema")
+    })
 }
-
-const RUNS_HELP: &str = "\
-RUN is a run's id, or any beginning of it that no other run shares.
-A bare TASK is in the newest run of this project that has such a task.
-The folder of a run, as given to --run-dir, stands for the run.
-
-Exit codes: 0 found, 1 not found or ambiguous";
 
 fn not_blank(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() {

@@ -13,6 +13,7 @@ mod misuse;
 mod report;
 mod run;
 mod runs;
+mod schema;
 mod signals;
 mod task;
 mod watch;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
             Command::Task(args) => task::task(&args),
             Command::Agents { command } => agents::agents(&command),
             Command::Runs { command } => runs::runs(&command),
+            Command::Schema { name } => schema::schema(name.as_ref()),
             Command::Completions { shell } => completions::completions(shell),
             Command::Session => return sortie_session::run(log::start_in_child),
         },

@@ -9,7 +9,11 @@ use crate::{
     dry_run,
     exit::Exit,
     inputs,
-    report::{Look, print::Shown, summary::summary},
+    report::{
+        Look,
+        print::Shown,
+        summary::{summary, whole_output},
+    },
     watch::{self, Order},
 };
 
@@ -51,8 +55,10 @@ fn order(args: &RunArgs) -> Result<Order, Vec<Problem>> {
 }
 
 fn present(result: &RunResult, elapsed_ms: u64) -> Shown {
+    let mut out = summary(result, result.tasks.len(), Some(elapsed_ms), Look::stdout());
+    out.extend(whole_output(result));
     Shown {
-        out: summary(result, result.tasks.len(), Some(elapsed_ms), Look::stdout()),
+        out,
         ..Shown::default()
     }
 }

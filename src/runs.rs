@@ -2,20 +2,27 @@
 
 mod listing;
 mod sheet;
+mod transcript;
 
-use std::{fs, time::SystemTime};
+use std::{fs, io::ErrorKind, time::SystemTime};
 
+use serde_json::Value;
 use sortie_config::{Places, Problem};
-use sortie_executor::history::{self, HistoryError, StoredRun, StoredTask, TaskState};
+use sortie_executor::{
+    history::{self, HistoryError, StoredRun, TaskState},
+    store::{QueryError, found_text, select},
+    transcript::Detail,
+};
 use sortie_protocol::{TaskId, TaskResult};
 
-use self::{listing::Listing, sheet::RunSheet};
+use self::listing::State;
+pub(crate) use self::{listing::Listing, sheet::RunSheet, transcript::Transcript};
 use crate::{
     answer,
     cli::RunsCommand,
     exit::Exit,
     inputs,
-    report::{Look, few, without_controls},
+    report::{Look, few, summary::address, without_controls},
 };
 
 /// Lists the runs, or shows one, or a task of one.
@@ -30,7 +37,15 @@ pub(crate) fn runs(command: &RunsCommand) -> Exit {
     let answer = match command {
         RunsCommand::List { json } => Ok(list(&places, *json)),
         RunsCommand::Show { id, json } => show(&places, id, *json),
-        RunsCommand::Output { id } => output(&places, id),
+        RunsCommand::Output { id, query: None } => output(&places, id),
+        RunsCommand::Output {
+            id,
+            query: Some(query),
+        } => data(&places, id, query),
+        RunsCommand::Transcript { id, whole, json } => {
+            let detail = if *whole { Detail::Whole } else { Detail::Short };
+            transcript(&places, id, (!json).then_some(detail))
+        }
     };
     answer.unwrap_or_else(answer::not_found)
 }
@@ -64,11 +79,7 @@ fn show(places: &Places, id: &str, json: bool) -> Result<Exit, Problem> {
 }
 
 fn output(places: &Places, id: &str) -> Result<Exit, Problem> {
-    let (run, task) = find(places, id)?;
-    let task = match task {
-        Some(task) => task,
-        None => only_task(&run)?,
-    };
+    let (run, task) = find_task(places, id)?;
     let result = ended(&run, &task)?;
     let Some(file) = result
         .artifacts
@@ -93,6 +104,60 @@ fn output(places: &Places, id: &str) -> Result<Exit, Problem> {
     }
     let text = without_controls(&text);
     Ok(answer::print(&format!("{}\n", text.trim_end_matches('\n'))))
+}
+
+/// Prints a place in a task's data: text as it is, so that a shell can use it, and everything else as JSON.
+fn data(places: &Places, id: &str, query: &str) -> Result<Exit, Problem> {
+    let (run, task) = find_task(places, id)?;
+    ended(&run, &task)?;
+    let file = run.dir.join(format!("{task}.json"));
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let help = format!(
+                "only a task with a schema hands in data; `sortie runs output {id}` prints the text, if there is one"
+            );
+            return Err(Problem::error(format!("`{task}` has no data")).help(help));
+        }
+        Err(error) => {
+            return Err(Problem::error(format!("cannot be read: {error}")).in_file(file));
+        }
+    };
+    let data: Value = serde_json::from_str(&text)
+        .map_err(|error| Problem::error(format!("is no JSON: {error}")).in_file(&file))?;
+    let found = select(&data, query).map_err(|fault| match &fault {
+        QueryError::Nothing { .. } => {
+            Problem::error(format!("the data of `{task}`: {fault}")).help("`-q .` prints all of it")
+        }
+        _ => Problem::error(fault.to_string()),
+    })?;
+    let mut text = found_text(found);
+    if Look::stdout().terminal {
+        text = without_controls(&text).into_owned();
+    }
+    text.push('\n');
+    Ok(answer::print(&text))
+}
+
+/// Shows what was said in a task: as text in this detail, or as JSON.
+fn transcript(places: &Places, id: &str, text: Option<Detail>) -> Result<Exit, Problem> {
+    let (run, id) = find_task(places, id)?;
+    let task = run.task(id.as_str()).ok_or_else(|| no_task(&run, &id))?;
+    let transcript = Transcript::of(&run, task)?;
+    Ok(match text {
+        Some(detail) => answer::print(&transcript.text(detail, Look::stdout())),
+        None => answer::print_json(&transcript),
+    })
+}
+
+/// Finds a task, which a run that has only one stands for.
+fn find_task(places: &Places, id: &str) -> Result<(StoredRun, TaskId), Problem> {
+    let (run, task) = find(places, id)?;
+    let task = match task {
+        Some(task) => task,
+        None => only_task(&run)?,
+    };
+    Ok((run, task))
 }
 
 fn find(places: &Places, id: &str) -> Result<(StoredRun, Option<TaskId>), Problem> {
@@ -139,22 +204,27 @@ fn only_task(run: &StoredRun) -> Result<TaskId, Problem> {
 
 /// The result of a task that is over.
 fn ended<'a>(run: &'a StoredRun, id: &TaskId) -> Result<&'a TaskResult, Problem> {
-    let task = run.task(id.as_str());
-    match task.map(|task: &StoredTask| &task.state) {
-        Some(TaskState::Ended(result)) => Ok(result),
-        Some(TaskState::Queued) => Err(Problem::error(format!("`{id}` never started"))),
-        Some(TaskState::Started) => Err(Problem::error(format!(
-            "`{id}` has no result: it started and never ended"
-        ))
-        .help(format!(
-            "its transcript is in `{}`",
-            run.dir.join(format!("{id}.jsonl")).display()
-        ))),
-        None => Err(Problem::error(format!(
-            "run `{}` has no task `{id}`",
-            run.run
-        ))),
-    }
+    let task = run.task(id.as_str()).ok_or_else(|| no_task(run, id))?;
+    let is_going = State::of_task(run, task) == State::Going;
+    let why = match &task.state {
+        TaskState::Ended(result) => return Ok(result),
+        TaskState::Queued if is_going => "it is queued",
+        TaskState::Queued => return Err(Problem::error(format!("`{id}` never started"))),
+        TaskState::Started if is_going => "it is still at work",
+        TaskState::Started => "it started and never ended",
+    };
+    let problem = Problem::error(format!("`{id}` has no result: {why}"));
+    Err(match task.state {
+        TaskState::Queued => problem,
+        _ => problem.help(format!(
+            "`sortie runs transcript {}` shows what was said in it",
+            address(&run.run, &run.dir, id)
+        )),
+    })
+}
+
+fn no_task(run: &StoredRun, id: &TaskId) -> Problem {
+    Problem::error(format!("run `{}` has no task `{id}`", run.run))
 }
 
 #[cfg(test)]

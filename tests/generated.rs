@@ -4,7 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 fn check(path: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
@@ -21,19 +21,34 @@ fn check(path: &str, text: &str) {
     );
 }
 
-fn pretty(value: &serde_json::Value) -> String {
-    serde_json::to_string_pretty(value).unwrap() + "\n"
-}
-
 #[test]
-fn the_schemas_are_those_of_the_types() {
-    for (name, schema) in sortie_protocol::schemas::all() {
-        check(&format!("schemas/{name}.json"), &pretty(&schema));
+fn the_schemas_are_those_that_are_printed() {
+    let schema = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_sortie"))
+            .arg("schema")
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let list = schema(&[]);
+    let names: Vec<_> = list
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    for name in &names {
+        check(&format!("schemas/{name}.json"), &schema(&[name]));
     }
-    check(
-        "schemas/settings.json",
-        &pretty(&sortie_config::settings_schema()),
-    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(
+            names.contains(&name),
+            "`schemas/{name}.json` is no schema of ours"
+        );
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sortie_config::Problem;
@@ -12,13 +13,20 @@ use super::listing::{spawns, tools};
 use crate::report::{Look, on_one_line, table::Table, without_controls};
 
 /// What `agents show NAME --json` prints.
-#[derive(Debug, Serialize)]
-pub(super) struct Sheet {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Agent")]
+pub(crate) struct Sheet {
+    /// The agent's name.
     name: String,
+    /// Where it was found.
     source: AgentSource,
+    /// Its file; null for a bundled agent.
     path: Option<PathBuf>,
+    /// What it says, and what follows from what it does not say.
     fields: Vec<Row>,
+    /// Its text.
     instructions: String,
+    /// What its author should know.
     warnings: Vec<ProblemRow>,
     /// What the file is called in a line of text.
     #[serde(skip)]
@@ -26,12 +34,16 @@ pub(super) struct Sheet {
 }
 
 /// One field.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Field")]
 struct Row {
+    /// Its key.
     field: String,
+    /// What it says.
     value: Value,
     /// Where the file says so, from 1; null where it says nothing and `value` is what that means.
     line: Option<u64>,
+    /// Where in that line, from 1.
     column: Option<u64>,
     /// What a value that is not written down follows from.
     why: Option<&'static str>,

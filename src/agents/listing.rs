@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sortie_config::Problem;
@@ -11,15 +12,19 @@ use sortie_protocol::{AgentSource, EffortWord, ProblemRow, SpawnRule};
 use crate::report::{Look, on_one_line, table::Table};
 
 /// What `agents list --json` prints.
-#[derive(Debug, Serialize)]
-pub(super) struct Listing {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AgentListing")]
+pub(crate) struct Listing {
+    /// The winner of each name.
     agents: Vec<Row>,
+    /// Agents of the same names that are not used.
     shadowed: Vec<ShadowedRow>,
+    /// Files that cannot be used, and what else is wrong.
     problems: Vec<ProblemRow>,
 }
 
 /// Whether an agent can be dispatched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Group {
     /// It can.
@@ -28,29 +33,45 @@ enum Group {
     Hidden,
 }
 
-#[derive(Debug, Serialize)]
+/// One agent.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AgentRow")]
 struct Row {
+    /// Its name.
     name: String,
+    /// What it is for.
     description: String,
+    /// Where it was found.
     source: AgentSource,
+    /// Its file; null for a bundled agent.
     path: Option<PathBuf>,
+    /// In which words its file is written.
     dialect: &'static str,
+    /// Whether it can be dispatched.
     group: Group,
     /// As written; null says nothing about tools, and so asks for all.
     tools: Option<Vec<String>>,
     /// `"*"`, or the names.
     spawns: Value,
+    /// The models it asks for, best first; null says nothing about models.
     model: Option<Vec<String>>,
+    /// How hard it asks its model to think; null says nothing about that.
     effort: Option<EffortWord>,
+    /// Whether it changes nothing.
     read_only: bool,
+    /// What its author should know.
     warnings: Vec<ProblemRow>,
 }
 
-#[derive(Debug, Serialize)]
+/// An agent that is not used, since another one of its name is.
+#[derive(Debug, Serialize, JsonSchema)]
 struct ShadowedRow {
+    /// Its name.
     name: String,
+    /// Where it was found.
     source: AgentSource,
+    /// Its file; null for a bundled agent.
     path: Option<PathBuf>,
     /// The file of the agent that is used.
     by: PathBuf,

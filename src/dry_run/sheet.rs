@@ -13,6 +13,11 @@ use crate::report::{
     table::Table,
 };
 
+const AGENT: &str = "agent";
+
+/// What comes first, in this order.
+const FIRST: [&str; 6] = [AGENT, "model", "not used", "effort", "tools", "left out"];
+
 /// Every task with what it would get, and why.
 pub(super) fn text(dry: &DryRun, look: Look) -> String {
     let mut text = String::new();
@@ -58,14 +63,23 @@ struct Row {
     why: String,
 }
 
-/// The decisions that say what a task gets and what it does without, in the order in which they were made.
+/// The decisions that say what a task gets and what it does without: those that most people ask for first, and then the
+/// others in the order in which they were made.
 fn rows(task: &PlannedTask<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for reason in task.why {
         let Some((name, value)) = shown(reason, task.plan) else {
             continue;
         };
-        let why = why(reason);
+        let mut why = why(reason);
+        if name == AGENT {
+            let agent = &task.plan.agent;
+            let place = match &agent.file {
+                Some(file) => file.display().to_string(),
+                None => agent.source.as_str().to_owned(),
+            };
+            why = format!("{why} ({place})");
+        }
         let is_figure = reason.value.is_number();
         let like = |row: &&mut Row| row.name == name && (is_figure || row.why == why);
         match rows.iter_mut().find(like) {
@@ -77,6 +91,12 @@ fn rows(task: &PlannedTask<'_>) -> Vec<Row> {
             None => rows.push(Row { name, value, why }),
         }
     }
+    rows.sort_by_key(|row| {
+        FIRST
+            .iter()
+            .position(|name| *name == row.name)
+            .unwrap_or(FIRST.len())
+    });
     rows.extend(task.warnings.iter().map(|warning| Row {
         name: "warning",
         value: warning.clone(),
@@ -89,14 +109,6 @@ fn rows(task: &PlannedTask<'_>) -> Vec<Row> {
 fn shown(reason: &Reason, plan: &SessionPlan) -> Option<(&'static str, String)> {
     let value = value(reason);
     Some(match reason.field {
-        "agent" => {
-            let agent = &plan.agent;
-            let place = match &agent.file {
-                Some(file) => file.display().to_string(),
-                None => agent.source.as_str().to_owned(),
-            };
-            ("agent", format!("{} ({place})", agent.name))
-        }
         "model" => {
             let models: Vec<_> = plan.candidates.iter().map(model).collect();
             ("model", models.join(", then "))
@@ -104,6 +116,7 @@ fn shown(reason: &Reason, plan: &SessionPlan) -> Option<(&'static str, String)> 
         "model.skipped" => ("not used", value),
         "withheld" => ("left out", value),
         "spawns" if value.is_empty() => return None,
+        "spawns" if value == "*" => ("spawns", "anybody".to_owned()),
         "mode" if value == "normal" => return None,
         "schema" if reason.value.is_null() => return None,
         "depth" | "tools.asked" | "spawns.asked" | "blockedAgent" => return None,

@@ -1,8 +1,10 @@
 //! What a person reads when a run is over.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::Path};
 
-use sortie_protocol::{Outcome, OutcomeKind, RunResult, StructuredStatus, TaskResult};
+use sortie_protocol::{
+    Outcome, OutcomeKind, RunId, RunResult, StructuredStatus, TaskId, TaskResult,
+};
 
 use super::{
     Look,
@@ -56,6 +58,26 @@ pub(crate) fn summary(
         let _ = writeln!(text, "everything is in {}", dir.display());
     }
     text
+}
+
+/// How a task is called on the command line: by its run's id where runs are looked for, else by its run's folder.
+pub(crate) fn address(run: &RunId, dir: &Path, task: &TaskId) -> String {
+    if dir.file_name().is_some_and(|name| name == run.as_str()) {
+        format!("{run}/{task}")
+    } else {
+        format!("{}/{task}", dir.display())
+    }
+}
+
+/// How to read an output whole, where a line shows but its beginning: shown with the first task that has one.
+pub(crate) fn whole_output(result: &RunResult) -> Option<String> {
+    let tasks = flat(&result.tasks, 0);
+    let mut with_output = tasks
+        .iter()
+        .filter(|(task, _)| task.artifacts.output.is_some());
+    let (task, _) = with_output.next()?;
+    let address = address(result.run.as_ref()?, result.run_dir.as_deref()?, &task.id);
+    Some(format!("an output whole: sortie runs output {address}\n"))
 }
 
 /// Every task with its depth, each before the tasks it dispatched.

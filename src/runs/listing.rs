@@ -2,8 +2,9 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use sortie_executor::history::{RunState, StoredRun, TaskState};
+use sortie_executor::history::{RunState, StoredRun, StoredTask, TaskState};
 use sortie_protocol::{RunId, TaskResult};
 
 use crate::{
@@ -15,18 +16,25 @@ use crate::{
 const SHORTEST: usize = 8;
 
 /// What `runs list --json` prints.
-#[derive(Debug, Serialize)]
-pub(super) struct Listing {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RunListing")]
+pub(crate) struct Listing {
+    /// This project's runs, the newest first.
     runs: Vec<Row>,
 }
 
-#[derive(Debug, Serialize)]
+/// One run.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "RunRow")]
 struct Row {
+    /// Its id.
     run: RunId,
+    /// Where its files are.
     run_dir: PathBuf,
     /// Milliseconds since 1970.
     started_at: u64,
+    /// How far it is.
     state: State,
     /// How many tasks it was asked for.
     tasks: usize,
@@ -38,8 +46,8 @@ struct Row {
     nested: usize,
 }
 
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// How far a run, or a task of it, is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
     /// It is going on.
@@ -51,6 +59,15 @@ pub(super) enum State {
 }
 
 impl State {
+    /// How far `task` of `run` is. Going, while it may still come to an end.
+    pub(super) fn of_task(run: &StoredRun, task: &StoredTask) -> Self {
+        match (&task.state, run.state) {
+            (TaskState::Ended(_), _) => Self::Finished,
+            (TaskState::Queued | TaskState::Started, RunState::Going) => Self::Going,
+            (TaskState::Queued | TaskState::Started, _) => Self::Interrupted,
+        }
+    }
+
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Going => "going",

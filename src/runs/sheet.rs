@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sortie_executor::history::{StoredRun, TaskState};
 use sortie_protocol::{RunResult, TaskId, TaskResult};
@@ -16,11 +17,13 @@ use crate::report::{
 };
 
 /// What `runs show RUN --json` prints: what the run itself printed, and how far it came.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RunSheet {
+pub(crate) struct RunSheet {
+    /// What it has made so far.
     #[serde(flatten)]
     result: RunResult,
+    /// How far it is.
     state: State,
     /// Milliseconds since 1970.
     started_at: u64,

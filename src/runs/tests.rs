@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use sortie_executor::history::RunState;
+use sortie_executor::history::{RunState, StoredTask};
 use sortie_protocol::TaskResult;
 
 use super::*;
@@ -214,8 +214,45 @@ fn an_output_needs_a_task_that_has_one() {
     let late = ended(&run, &"Late".to_owned().into()).unwrap_err();
     insta::assert_snapshot!(shown(late), @"
     × `Late` has no result: it started and never ended
-    help: its transcript is in `/runs/01990000-1111-7000-8000-000000000002/Late.jsonl`
+    help: `sortie runs transcript 01990000-1111-7000-8000-000000000002/Late` shows what was said in it
     ");
+}
+
+#[test]
+fn a_transcript_cannot_drive_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = stored("01990000-1111-7000-8000-000000000002");
+    run.dir = folder.path().to_owned();
+    let record = serde_json::json!({
+        "n": 1, "at": 1, "record": "user", "origin": "assignment", "text": "a\u{1b}[2Jb\u{202e}c\n",
+    });
+    fs::write(folder.path().join("Late.jsonl"), format!("{record}\n")).unwrap();
+    let late = run.task("Late").unwrap();
+    let transcript = Transcript::of(&run, late).unwrap();
+    let look = Look {
+        terminal: true,
+        color: true,
+        ..Look::PLAIN
+    };
+    let text = transcript.text(Detail::Short, look);
+    let plain = console::strip_ansi_codes(&text);
+    insta::assert_snapshot!(plain, @"
+    #1 assignment
+    a[2Jbc
+
+    [the task has no result: its run was interrupted]
+    ");
+    assert_ne!(text, plain);
+    let piped = transcript.text(Detail::Short, Look::PLAIN);
+    assert!(piped.contains("a\u{1b}[2Jb\u{202e}c"), "{piped:?}");
+
+    run.state = RunState::Going;
+    fs::write(folder.path().join("Late.jsonl"), "{\"n\": 1").unwrap();
+    let late = run.task("Late").unwrap();
+    let transcript = Transcript::of(&run, late).unwrap();
+    insta::assert_snapshot!(transcript.text(Detail::Short, Look::PLAIN), @"[nothing was said so far]");
+    fs::remove_file(folder.path().join("Late.jsonl")).unwrap();
+    insta::assert_snapshot!(shown(Transcript::of(&run, late).unwrap_err()), @"  × `Late` has no transcript: its file is gone");
 }
 
 #[test]

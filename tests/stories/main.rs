@@ -10,6 +10,7 @@
 
 mod clocks;
 mod doors;
+mod dry_run;
 mod history;
 mod interrupt;
 mod keys;
@@ -20,6 +21,8 @@ mod outcomes;
 mod preflight;
 mod quickstart;
 mod recursion;
+mod schema;
 mod stubborn;
 mod support;
+mod transcript;
 mod transport;

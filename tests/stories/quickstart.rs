@@ -7,7 +7,7 @@ use sortie_testkit::Project;
 use crate::support::{Ended, SORTIE, files, run_dir, sortie};
 
 /// A project that holds what the README's first command needs of a checkout.
-fn checkout() -> Project {
+pub(crate) fn checkout() -> Project {
     let project = Project::new();
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (path, content) in files(&here.join("examples")) {
