@@ -84,6 +84,10 @@ pub struct Thought {
     /// The whole of a piece that its provider has blacked out. Goes back like a signature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redacted: Option<String>,
+    /// The field of a message that it came in over chat completions, where it is unsigned. Providers call it
+    /// `reasoning_content` or `reasoning`, and it goes back under the same name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
     /// How many other pieces of the turn came before it: the text is one, and so is each call. What a provider signed
     /// has to go back in its place.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -113,6 +113,7 @@ async fn a_turn_thinks_speaks_calls_and_hands_in() {
                             text: "hm",
                             signature: None,
                             redacted: None,
+                            field: None,
                             after: 0,
                         },
                     ],

@@ -115,13 +115,16 @@ impl<'a> Turn<'a> {
         pieces
     }
 
-    /// Thinking that nobody signed, as one text.
-    pub(super) fn unsigned_thinking(&self) -> Option<String> {
-        let unsigned = self.thoughts.iter().filter(|thought| {
-            thought.signature.is_none() && thought.redacted.is_none() && !thought.text.is_empty()
-        });
-        let texts: Vec<_> = unsigned.map(|thought| thought.text.as_str()).collect();
-        (!texts.is_empty()).then(|| texts.join("\n"))
+    /// Unsigned thinking as one text, and the field that it came in.
+    pub(super) fn unsigned_thinking(&self) -> Option<(&'a str, String)> {
+        let came_in = |thought: &'a Thought| thought.field.as_deref();
+        let field = self.thoughts.iter().find_map(came_in)?;
+        let of_field = self
+            .thoughts
+            .iter()
+            .filter(|thought| came_in(thought) == Some(field));
+        let texts: Vec<_> = of_field.map(|thought| thought.text.as_str()).collect();
+        Some((field, texts.join("\n")))
     }
 }
 

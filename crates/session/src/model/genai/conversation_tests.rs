@@ -41,9 +41,10 @@ fn result(call: &str, ok: bool, text: &str) -> RecordKind {
     })
 }
 
-fn unsigned(text: &str) -> Thought {
+fn unsigned(text: &str, field: &str) -> Thought {
     Thought {
         text: text.into(),
+        field: Some(field.into()),
         ..Thought::default()
     }
 }
@@ -52,8 +53,8 @@ fn signed(text: &str, signature: &str, after: usize) -> Thought {
     Thought {
         text: text.into(),
         signature: Some(signature.into()),
-        redacted: None,
         after,
+        ..Thought::default()
     }
 }
 
@@ -167,7 +168,7 @@ fn sealed_thoughts_go_back_in_their_places() {
                     },
                     signed("", "s1", 1),
                     signed("", "s3", 3),
-                    unsigned("mute"),
+                    unsigned("mute", "reasoning_content"),
                 ],
                 "words",
                 &["a", "b"],
@@ -216,17 +217,21 @@ fn sealed_thoughts_go_back_in_their_places() {
 fn unsigned_thinking_goes_back_where_a_call_is_at_work() {
     let kinds = vec![
         user("go"),
-        turn(vec![unsigned("old")], "", &["a"]),
+        turn(vec![unsigned("old", "reasoning")], "", &["a"]),
         user("on"),
-        turn(vec![unsigned("new"), unsigned("newer")], "", &["b"]),
-        turn(vec![unsigned("last")], "text", &[]),
+        turn(
+            vec![unsigned("new", "reasoning"), unsigned("newer", "reasoning")],
+            "",
+            &["b"],
+        ),
+        turn(vec![unsigned("last", "reasoning")], "text", &[]),
     ];
     insta::assert_snapshot!(shown(Api::OpenaiCompletions, kinds.clone()), @r#"
     {"role":"user","content":"go"}
     {"role":"assistant","content":"","tool_calls":[{"type":"function","id":"a","function":{"name":"read","arguments":"{\"path\":\"a\"}"}}]}
     {"role":"tool","content":"error: not run","tool_call_id":"a"}
     {"role":"user","content":"on"}
-    {"role":"assistant","content":"","tool_calls":[{"type":"function","id":"b","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}],"reasoning_content":"new\nnewer"}
+    {"role":"assistant","content":"","tool_calls":[{"type":"function","id":"b","function":{"name":"read","arguments":"{\"path\":\"b\"}"}}],"reasoning":"new\nnewer"}
     {"role":"tool","content":"error: not run","tool_call_id":"b"}
     {"role":"assistant","content":"text"}
     "#);
@@ -269,8 +274,8 @@ fn any_kind() -> impl Strategy<Value = RecordKind> {
     let thought = thought.prop_map(|(text, signature, after)| Thought {
         text,
         signature,
-        redacted: None,
         after,
+        ..Thought::default()
     });
     prop_oneof![
         "[a-z]{0,3}".prop_map(|text| user(&text)),

@@ -155,8 +155,8 @@ fn sealed(signature: &str, text: &str, after: usize) -> Thought {
     Thought {
         text: text.into(),
         signature: Some(signature.into()),
-        redacted: None,
         after,
+        ..Thought::default()
     }
 }
 
@@ -462,4 +462,34 @@ fn a_refusal_is_heard_in_its_own_words() {
         json!({"type": "response.completed", "response": {}}),
     ];
     assert_eq!(heard(Api::OpenaiResponses, &frames).refusal, "I cannot");
+}
+
+#[test]
+fn thinking_of_completions_goes_back_under_the_name_that_it_came_by() {
+    let delta = |delta: Value| json!({"choices": [{"delta": delta}]});
+    let sent = |frames: &[Value]| {
+        let heard = heard(Api::OpenaiCompletions, frames);
+        let body = replayed(Api::OpenaiCompletions, &heard, "", &["a"]);
+        let message = body["messages"][0].as_object().unwrap();
+        let fields = message
+            .iter()
+            .filter(|(name, _)| name.contains("reasoning"));
+        fields
+            .map(|(name, text)| format!("{name} {text}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let both = [
+        delta(json!({"reasoning_content": "let me ", "reasoning": "let me "})),
+        delta(json!({"reasoning_content": "see", "reasoning": "see"})),
+        delta(json!({"content": "x", "reasoning_content": null, "reasoning": ""})),
+    ];
+    assert_eq!(sent(&both), r#"reasoning_content "let me see""#);
+    assert_eq!(
+        sent(&[delta(json!({"reasoning": "hm"}))]),
+        r#"reasoning "hm""#
+    );
+    // Mistral's, who refuses both of the fields.
+    let list = json!([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]);
+    assert_eq!(sent(&[delta(json!({"content": list}))]), "");
 }

@@ -163,8 +163,8 @@ impl Frames {
                 self.0 = Some(Thought {
                     text: told("/thinking").unwrap_or_default().to_owned(),
                     signature: told("/signature").map(str::to_owned),
-                    redacted: None,
                     after: heard.place(),
+                    ..Thought::default()
                 });
             }
             Some("redacted_thinking") => heard.thoughts.push(Thought {

@@ -1,7 +1,7 @@
 //! `OpenAI` chat completions, and whoever speaks like them.
 
 use serde_json::{Map, Value, json};
-use sortie_protocol::{PlannedTool, ToolCall, Usage, WireEffort};
+use sortie_protocol::{PlannedTool, Thought, ToolCall, Usage, WireEffort};
 
 use super::{object, some_list};
 use crate::model::{
@@ -82,20 +82,23 @@ fn messages(request: &ModelRequest<'_>) -> Vec<Value> {
 }
 
 /// Nothing is signed here. Providers that want thinking back want it for the calls that they are at work on, and some
-/// refuse it elsewhere.
+/// refuse it elsewhere, or under another name.
 fn assistant(turn: &Turn<'_>) -> Map<String, Value> {
-    let thinking = turn
-        .unsigned_thinking()
-        .filter(|_| turn.at_work && !turn.calls.is_empty());
-    object([
+    let mut message = object([
         ("role", Some("assistant".into())),
         ("content", Some(turn.text.into())),
         (
             "tool_calls",
             some_list(turn.calls.iter().map(call).collect()),
         ),
-        ("reasoning_content", thinking.map(Value::from)),
-    ])
+    ]);
+    if turn.at_work
+        && !turn.calls.is_empty()
+        && let Some((field, thinking)) = turn.unsigned_thinking()
+    {
+        message.insert(field.to_owned(), thinking.into());
+    }
+    message
 }
 
 fn call(call: &ToolCall) -> Value {
@@ -103,6 +106,9 @@ fn call(call: &ToolCall) -> Value {
         "name": call.name, "arguments": arguments(call).to_string()
     }})
 }
+
+/// The fields of thinking. Who sends both says the same in them.
+const THINKING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 /// Thoughts come as text, without places.
 pub(super) struct Frames;
@@ -115,6 +121,9 @@ impl Listener for Frames {
         if let Some(told) = told.filter(|told| told.is_object()) {
             heard.usage = usage(told);
         }
+        if let Some(delta) = frame.pointer("/choices/0/delta") {
+            think(delta, heard);
+        }
         if let Some(words) = text(frame, "/choices/0/delta/refusal") {
             heard.refusal.push_str(words);
         }
@@ -125,6 +134,24 @@ impl Listener for Frames {
                 _ => End::Done,
             });
         }
+    }
+}
+
+fn think(delta: &Value, heard: &mut Heard) {
+    let told = THINKING.into_iter().find_map(|field| {
+        Some((
+            field,
+            delta.get(field)?.as_str().filter(|text| !text.is_empty())?,
+        ))
+    });
+    let Some((field, more)) = told else { return };
+    match heard.thoughts.last_mut() {
+        Some(thought) => thought.text.push_str(more),
+        None => heard.thoughts.push(Thought {
+            text: more.to_owned(),
+            field: Some(field.to_owned()),
+            ..Thought::default()
+        }),
     }
 }
 

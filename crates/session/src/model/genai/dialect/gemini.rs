@@ -177,8 +177,8 @@ impl Frames {
                 None => heard.thoughts.push(Thought {
                     text: words.to_owned(),
                     signature,
-                    redacted: None,
                     after: heard.place(),
+                    ..Thought::default()
                 }),
             }
             self.thinking = true;

@@ -135,8 +135,8 @@ impl Frames {
                 Some("reasoning") => heard.thoughts.push(Thought {
                     text: told_texts(item),
                     signature: text(item, "/encrypted_content").map(str::to_owned),
-                    redacted: None,
                     after: heard.place(),
+                    ..Thought::default()
                 }),
                 Some("function_call") => heard.call(),
                 Some("message") => message(item, heard),
