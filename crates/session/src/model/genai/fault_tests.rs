@@ -50,6 +50,32 @@ fn a_status_comes_with_the_providers_words_and_its_wait() {
 }
 
 #[test]
+fn a_wait_may_stand_in_the_body() {
+    let body =
+        json!({"error": {"code": 429, "message": "quota", "details": [{"retryDelay": "31s"}]}});
+    let of_status = Error::HttpError {
+        status: StatusCode::TOO_MANY_REQUESTS,
+        canonical_reason: "unused".into(),
+        body: body.to_string(),
+        headers: Box::default(),
+    };
+    let of_event = Error::ChatResponse {
+        model_iden: model(),
+        body,
+    };
+    for error in [of_status, of_event] {
+        assert_eq!(
+            faults().read(&error),
+            ModelError::Status {
+                http: 429,
+                message: "quota".into(),
+                retry_after: Some(Duration::from_secs(31)),
+            }
+        );
+    }
+}
+
+#[test]
 fn the_words_are_found_wherever_they_are_and_hold_no_key() {
     let long = format!(r#"{{"message": "{}"}}"#, "é".repeat(900));
     let told: Vec<_> = [
@@ -91,6 +117,9 @@ fn an_error_in_a_stream_is_a_status_when_it_says_so() {
         json!({"code": 502, "message": "upstream broke"}),
         json!({"code": "429", "message": "as text"}),
         json!({"code": 1001, "message": "no HTTP status"}),
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+        json!({"error": {"code": 503, "message": "the model is overloaded", "status": "UNAVAILABLE"}}),
+        json!({"error": {"code": 400, "message": "an overloaded operator", "status": "INVALID_ARGUMENT"}}),
         json!({"type": "server_error", "message": "something broke"}),
         json!("only text"),
         json!(null),
@@ -103,7 +132,7 @@ fn an_error_in_a_stream_is_a_status_when_it_says_so() {
         faults().read(&error).to_string()
     })
     .into();
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(told.join("\n"), @"
     the provider answered 529: try later
     the provider answered 429: too fast
     the provider answered 429: too fast
@@ -111,10 +140,13 @@ fn an_error_in_a_stream_is_a_status_when_it_says_so() {
     the provider answered 502: upstream broke
     the provider answered 429: as text
     the answer cannot be used: no HTTP status
+    the provider answered 529: Overloaded
+    the provider answered 529: the model is overloaded
+    the provider answered 400: an overloaded operator
     the answer cannot be used: something broke
     the answer cannot be used: only text
     the answer cannot be used: null
-    "#);
+    ");
 }
 
 #[test]
