@@ -122,7 +122,7 @@ impl Board {
                 row.requests = *n;
                 "asked the model".clone_into(&mut row.activity);
             }
-            RunEventKind::Answered { tokens, cost } => {
+            RunEventKind::Answered { tokens, cost, .. } => {
                 row.tokens = *tokens;
                 row.cost = *cost;
             }
@@ -135,7 +135,8 @@ impl Board {
                     row.activity = activity;
                 }
             }
-            RunEventKind::Ended { outcome } => {
+            RunEventKind::Ended { result } => {
+                let outcome = &result.outcome;
                 row.state = State::Ended(outcome.kind);
                 row.until_ms = Some(event.at_ms);
                 row.activity = outcome.message.clone().unwrap_or_default();
@@ -205,7 +206,7 @@ fn activity(event: &EventKind) -> Option<String> {
         EventKind::Text { .. } => "answering".to_owned(),
         EventKind::Thought { .. } => "thinking".to_owned(),
         EventKind::Streaming | EventKind::ToolEnded { ok: true, .. } => return None,
-        EventKind::ToolStarted { tool, detail } => format!("{tool} {detail}"),
+        EventKind::ToolStarted { tool, detail, .. } => format!("{tool} {detail}"),
         EventKind::ToolEnded {
             tool, ok: false, ..
         } => format!("{tool} failed"),

@@ -31,7 +31,8 @@ pub(super) fn line(event: &RunEvent, board: &Board) -> Option<String> {
             | EventKind::ToolStarted { .. }
             | EventKind::ToolEnded { .. } => return None,
         },
-        RunEventKind::Ended { outcome } => {
+        RunEventKind::Ended { result } => {
+            let outcome = &result.outcome;
             let mut parts = vec![count(row.requests, "request")];
             parts.extend(row.tokens.map(|tokens| count(tokens, "token")));
             parts.extend(row.cost.map(money));
@@ -67,13 +68,14 @@ mod tests {
         let end = samples::event(
             63_000,
             Some("Split.Left"),
-            RunEventKind::Ended {
-                outcome: Outcome::new(
+            samples::ended(
+                "Split.Left",
+                Outcome::new(
                     OutcomeKind::Crashed,
                     "SIGKILL",
                     "the process was killed by SIGKILL\nits last words: `no space left`",
                 ),
-            },
+            ),
         );
         let lines: Vec<_> = samples::events()
             .iter()

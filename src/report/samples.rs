@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use sortie_protocol::{
-    AgentSource, Api, Artifacts, EventKind, ModelReceipt, Outcome, OutcomeKind, RunEvent,
-    RunEventKind, RunId, RunResult, SchemaMode, SchemaSource, Structured, StructuredStatus,
-    TaskResult, Usage,
+    AgentSource, Api, Artifacts, EndedStatus, EventKind, ModelReceipt, Outcome, OutcomeKind,
+    RunEvent, RunEventKind, RunId, RunResult, SchemaMode, SchemaSource, Structured,
+    StructuredStatus, TaskResult, Usage,
 };
 
 /// An event at `at_ms`.
@@ -31,6 +31,10 @@ pub(crate) fn events() -> Vec<RunEvent> {
         n,
     };
     let answered = |tokens, cost| RunEventKind::Answered {
+        model: "local/small".into(),
+        n: 1,
+        status: EndedStatus::Answered,
+        usage: Usage::default(),
         tokens: Some(tokens),
         cost: Some(cost),
     };
@@ -41,6 +45,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             None,
             RunEventKind::Started {
                 run: RunId::from("01990000-0000-7000-8000-000000000001".to_owned()),
+                run_dir: run_dir(),
             },
         ),
         event(1, Some("Map"), queued("scout")),
@@ -54,6 +59,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
             501,
             Some("Map"),
             progress(EventKind::ToolStarted {
+                call: "a".into(),
                 tool: "read".into(),
                 detail: "src/main.rs".into(),
             }),
@@ -71,13 +77,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
         event(2_002, Some("Split"), RunEventKind::Waiting),
         event(2_100, Some("Map"), requested(2)),
         event(2_250, Some("Map"), answered(1_250, 0.0016)),
-        event(
-            2_300,
-            Some("Map"),
-            RunEventKind::Ended {
-                outcome: Outcome::completed(),
-            },
-        ),
+        event(2_300, Some("Map"), ended("Map", Outcome::completed())),
         event(
             2_400,
             Some("Split.Left"),
@@ -91,6 +91,17 @@ pub(crate) fn events() -> Vec<RunEvent> {
         ),
         event(62_500, Some("Port"), queued("task")),
     ]
+}
+
+/// That a task ended so.
+pub(crate) fn ended(id: &str, outcome: Outcome) -> RunEventKind {
+    let result = TaskResult {
+        outcome,
+        ..task(id, "task")
+    };
+    RunEventKind::Ended {
+        result: Box::new(result),
+    }
 }
 
 fn task(id: &str, agent: &str) -> TaskResult {

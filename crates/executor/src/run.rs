@@ -118,6 +118,7 @@ impl Run {
             None,
             RunEventKind::Started {
                 run: family.ground.run.clone(),
+                run_dir: family.store.dir().to_owned(),
             },
         );
         let span = tracing::info_span!("run", id = %family.ground.run);

@@ -1,9 +1,11 @@
 //! Progress, for people. Any event may be coalesced with its neighbour, or dropped.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Outcome, RunId, TaskId};
+use crate::{EndedStatus, RunId, TaskId, TaskResult, Usage};
 
 /// Something a child did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +33,8 @@ pub enum EventKind {
     Streaming,
     /// A tool started.
     ToolStarted {
+        /// The id of the call, the same in its start and its end. Other calls of one task may have it later.
+        call: String,
         /// The tool.
         tool: String,
         /// Its most telling argument, shortened.
@@ -38,6 +42,8 @@ pub enum EventKind {
     },
     /// A tool ended.
     ToolEnded {
+        /// The id of the call.
+        call: String,
         /// The tool.
         tool: String,
         /// Whether it did what was asked.
@@ -95,12 +101,18 @@ pub struct RunEvent {
 
 /// What happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
 pub enum RunEventKind {
     /// The run began.
     Started {
         /// Its id.
         run: RunId,
+        /// Where its files are.
+        run_dir: PathBuf,
     },
     /// A task was accepted and waits for a slot.
     Queued {
@@ -123,8 +135,17 @@ pub enum RunEventKind {
         /// Which request of the task, from 1.
         n: u64,
     },
-    /// A model request is over.
+    /// A model request is over, with or without an answer.
     Answered {
+        /// The model.
+        model: String,
+        /// Which request of the task, from 1.
+        n: u64,
+        /// How it ended.
+        #[serde(flatten)]
+        status: EndedStatus,
+        /// What it used.
+        usage: Usage,
         /// All tokens of the task so far; `None` when nobody reported any.
         tokens: Option<u64>,
         /// All money of the task so far; `None` when no price is known.
@@ -139,9 +160,9 @@ pub enum RunEventKind {
     },
     /// The task is over, and stored.
     Ended {
-        /// How.
+        /// Everything about it. The tasks that it dispatched are not in it: they have events of their own.
         #[serde(flatten)]
-        outcome: Outcome,
+        result: Box<TaskResult>,
     },
     /// The run is over.
     Finished,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sortie_protocol::{Call, Down, Ended, Reply, RunEventKind, TaskResult};
+use sortie_protocol::{Call, Down, Ended, EndedStatus, Reply, RunEventKind, TaskResult};
 
 use super::{
     child::Supervisor,
@@ -166,10 +166,21 @@ impl Supervisor<'_> {
             self.family.gate.ended(&self.job.id, cooldown);
             self.request_is_over();
         }
-        let usage = self.receipt.usage();
+        let candidates = self.job.policy.candidates();
+        let model = candidates.get(ended.candidate);
+        let mut status = ended.status.clone();
+        if let EndedStatus::Refused { message, .. } | EndedStatus::Broken { message } = &mut status
+        {
+            self.family.store.redactor().clean_in_place(message);
+        }
+        let so_far = self.receipt.usage();
         let answered = RunEventKind::Answered {
-            tokens: usage.tokens(),
-            cost: usage.cost,
+            model: model.map_or_else(String::new, |model| model.selector.clone()),
+            n: self.receipt.requests(),
+            status,
+            usage: ended.usage,
+            tokens: so_far.tokens(),
+            cost: so_far.cost,
         };
         self.family.bus.send(Some(&self.job.id), answered);
     }

@@ -79,21 +79,20 @@ pub(crate) async fn supervise(mut place: Place, job: Job, stop: Stopper) -> Task
 
 /// Stores what became of a task, and only then tells.
 fn settle(family: &Family, result: TaskResult) -> TaskResult {
-    let alone = TaskResult {
+    let alone = Box::new(TaskResult {
         children: Vec::new(),
         ..result.clone()
-    };
-    if let Err(error) = family.store.journal(&Entry::Ended {
-        result: Box::new(alone),
-    }) {
+    });
+    let ended = Entry::Ended { result: alone };
+    if let Err(error) = family.store.journal(&ended) {
         tracing::error!(%error, "could not write the journal");
     }
-    family.bus.send(
-        Some(&result.id),
-        RunEventKind::Ended {
-            outcome: result.outcome.clone(),
-        },
-    );
+    // The same copy: an output may be long.
+    if let Entry::Ended { result: alone } = ended {
+        family
+            .bus
+            .send(Some(&result.id), RunEventKind::Ended { result: alone });
+    }
     result
 }
 

@@ -58,8 +58,8 @@ fn cleaned(mut kind: EventKind, redactor: &Redactor) -> EventKind {
         EventKind::Text { text } | EventKind::Thought { text } | EventKind::Notice { text } => {
             &mut [text]
         }
-        EventKind::ToolStarted { tool, detail } => &mut [tool, detail],
-        EventKind::ToolEnded { tool, .. } => &mut [tool],
+        EventKind::ToolStarted { call, tool, detail } => &mut [call, tool, detail],
+        EventKind::ToolEnded { call, tool, .. } => &mut [call, tool],
         EventKind::RetryWait { why, .. } => &mut [why],
         EventKind::Switch { from, to, why } => &mut [from, to, why],
         EventKind::Section { label } => &mut [label],

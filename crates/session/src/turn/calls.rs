@@ -198,6 +198,7 @@ impl Session<'_> {
             arm::unless_leaving().await;
             self.keys.clean_in_place(&mut answer.text);
             self.link.event(EventKind::ToolEnded {
+                call: call.id.clone(),
                 tool: call.name.clone(),
                 ok: answer.ok,
                 ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
@@ -216,6 +217,7 @@ impl Session<'_> {
 
     fn start(&mut self, call: &ToolCall, order: Order) -> Running {
         self.link.event(EventKind::ToolStarted {
+            call: call.id.clone(),
             tool: call.name.clone(),
             detail: detail(&call.args, &self.keys),
         });
