@@ -102,6 +102,7 @@ A batch:
 
 Examples:
   sortie run batch.yaml
+  sortie run batch.yaml --dry-run
   sortie run batch.yaml --model openai/gpt-5.4-mini --json > result.json
   generate-tasks | sortie run - --max-concurrency 8
 
@@ -141,6 +142,7 @@ const TASK_HELP: &str = "\
 Examples:
   sortie task 'Where are the settings read?' --agent scout
   sortie task 'List the public types' --schema types.json | jq .
+  sortie task 'Fix the tests' --agent fixer --dry-run --json | jq '.plans[0].plan.tools[].name'
 
 The output goes to stdout, and everything else to stderr.
 Exit codes: 0 completed and valid, 1 not, 2 nothing ran, 129 hung up, 130 interrupted, 143 terminated";
@@ -261,7 +263,10 @@ pub(crate) enum AgentsCommand {
 const SCHEMA_HELP: &str = "\
 Examples:
   sortie schema
-  sortie schema result > result.schema.json";
+  sortie schema result > result.schema.json
+  sortie schema event | jq .
+
+Exit codes: 0 printed, 2 no such schema";
 
 /// The names of the schemas, so that shells can complete them and a wrong one is told the nearest.
 fn schema_name() -> impl TypedValueParser<Value = Named> {

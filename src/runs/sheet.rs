@@ -12,7 +12,7 @@ use crate::report::{
     Look, few,
     figures::{count, duration, grouped, money},
     on_one_line,
-    summary::{ending, summary},
+    summary::{ending, summary, whole_output},
     table::Table,
 };
 
@@ -68,6 +68,7 @@ impl RunSheet {
     /// For people: the run as it was shown at its end.
     pub(super) fn text(&self, look: Look) -> String {
         let mut text = summary(&self.result, self.asked, None, look);
+        text.extend(whole_output(&self.result));
         let (started, queued) = match self.state {
             State::Going => {
                 text.push_str("the run is still going\n");

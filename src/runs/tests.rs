@@ -122,6 +122,7 @@ fn a_run_says_briefly_which_tasks_have_no_result() {
     insta::assert_snapshot!(end(&run), @"
     run 01990000-1111-7000-8000-000000000002: 1 of 1,501 tasks completed, 3 requests, 1,250 tokens, $0.0016
     everything is in /runs/01990000-1111-7000-8000-000000000002
+    an output whole: sortie runs output 01990000-1111-7000-8000-000000000002/Map
     the run was interrupted: its process is gone
     started, without a result (12): T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, and 2 more
     never started (1,488): T12, T13, T14, T15, T16, T17, T18, T19, T20, T21, and 1,478 more
@@ -168,6 +169,7 @@ fn a_run_that_was_interrupted_says_what_is_missing() {
     insta::assert_snapshot!(end.join("\n"), @"
     run 01990000-1111-7000-8000-000000000002: 2 of 4 tasks completed, 2 nested, 13 requests, 5,000 tokens, $0.0016
     everything is in /runs/01990000-1111-7000-8000-000000000002
+    an output whole: sortie runs output 01990000-1111-7000-8000-000000000002/Map
     the run was interrupted: its process is gone
     started, without a result (1): Late
     ");

@@ -208,7 +208,15 @@ fn an_agent_is_shown_with_the_place_of_every_field() {
 fn help_fits_a_terminal_and_names_every_door() {
     let project = Project::new();
     let help = sortie(&project, &["--help"]).expect(0);
-    for door in ["run", "task", "agents", "runs", "session", "completions"] {
+    for door in [
+        "run",
+        "task",
+        "agents",
+        "runs",
+        "schema",
+        "session",
+        "completions",
+    ] {
         assert!(help.stdout.contains(&format!("\n  {door} ")), "{door}");
         let help = sortie(&project, &[door, "--help"]).expect(0);
         for line in help.stdout.lines() {
@@ -221,9 +229,13 @@ fn help_fits_a_terminal_and_names_every_door() {
         ["runs", "list"],
         ["runs", "show"],
         ["runs", "output"],
+        ["runs", "transcript"],
     ] {
         let help = sortie(&project, &[args[0], args[1], "--help"]).expect(0);
         assert!(help.stdout.contains("Usage: sortie"), "{args:?}");
+        for line in help.stdout.lines() {
+            assert!(line.chars().count() <= 100, "{args:?}: {line}");
+        }
     }
     let version = sortie(&project, &["--version"]).expect(0);
     assert_eq!(
