@@ -8,6 +8,7 @@
     reason = "a story that cannot go on has failed, wherever it is"
 )]
 
+mod apis;
 mod clocks;
 mod doors;
 mod dry_run;
@@ -16,7 +17,6 @@ mod interrupt;
 mod keys;
 mod kill;
 mod one_slot;
-mod openai;
 mod outcomes;
 mod preflight;
 mod quickstart;

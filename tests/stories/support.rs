@@ -3,9 +3,11 @@
 use std::{
     fs::{self, File},
     io::Write as _,
+    panic::resume_unwind,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Output, Stdio},
     sync::{Arc, OnceLock},
+    thread::{self, ScopedJoinHandle},
     time::Duration,
 };
 
@@ -14,7 +16,7 @@ use nix::{
     unistd::Pid,
 };
 use serde_json::Value;
-use sortie_protocol::{RunResult, TaskResult};
+use sortie_protocol::{Api, RunResult, TaskResult};
 use sortie_testkit::{
     Project,
     alive::{self, Process},
@@ -327,7 +329,33 @@ pub(crate) fn without_paths(project: &Project, text: &str) -> String {
 
 /// A `models.yml` with one provider, `local`, whose only model is `small`.
 pub(crate) fn local_models(url: &str) -> String {
+    models_over(Api::OpenaiCompletions, url, "")
+}
+
+/// The same over `api`, with a key where `key` says what `apiKey` is.
+pub(crate) fn models_over(api: Api, url: &str, key: &str) -> String {
+    let key = if key.is_empty() {
+        String::new()
+    } else {
+        format!("    apiKey: {key}\n")
+    };
     format!(
-        "providers:\n  local:\n    baseUrl: {url}\n    api: openai-completions\n    models:\n      - id: small\n        contextWindow: 200000\n        maxTokens: 8000\n        efforts: [low, medium, high]\n        cost: {{input: 1, output: 2}}\n"
+        "providers:\n  local:\n    baseUrl: {url}\n    api: {api}\n{key}    models:\n      - id: small\n        contextWindow: 200000\n        maxTokens: 8000\n        efforts: [low, medium, high]\n        cost: {{input: 1, output: 2, cacheRead: 0.5}}\n"
     )
+}
+
+/// Plays `story` over every API at once, in a thread each that is named after it, and returns what each makes of it.
+pub(crate) fn over_every_api<T: Send>(story: impl Fn(Api) -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let story = &story;
+        let started = Api::REMOTE.map(|api| {
+            let thread = thread::Builder::new().name(api.to_string());
+            let thread = thread.spawn_scoped(scope, move || story(api));
+            thread.expect("a thread can be started")
+        });
+        let ended = started.into_iter().map(ScopedJoinHandle::join);
+        ended
+            .collect::<Result<_, _>>()
+            .unwrap_or_else(|panic| resume_unwind(panic))
+    })
 }
