@@ -31,9 +31,10 @@ fn every_level_in_the_terms_of_every_api() {
             let all: Vec<_> = every_thinking()
                 .map(|thinking| said(&model(mode, None), api, thinking))
                 .collect();
-            let all = match all.iter().all(|one| *one == all[0]) {
-                true => all[0].clone(),
-                false => all.join(" | "),
+            let all = if all.iter().all(|one| *one == all[0]) {
+                all[0].clone()
+            } else {
+                all.join(" | ")
             };
             let mode = mode.map_or("-", ThinkingMode::as_str);
             writeln!(shown, "{api} {mode}: {all}").unwrap();
