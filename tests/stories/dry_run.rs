@@ -17,6 +17,15 @@ fn project() -> Project {
             "lint",
             "---\nname: lint\ndescription: Lints.\ntools: [read, lsp, bash]\nmodel: [openai/gpt-5.4-mini, local/small:low]\nspawns: [scout]\n---\nLint it.\n",
         )
+        // None of the bundled ones, whose tools grow with what is built.
+        .agent(
+            "look",
+            "---\nname: look\ndescription: Looks.\ntools: [read, bash]\noutput: {type: object}\n---\nLook.\n",
+        )
+        .agent(
+            "add",
+            "---\nname: add\ndescription: Adds.\ntools: [read, write]\nspawns: \"*\"\nread-summarize: false\n---\nAdd.\n",
+        )
         .file(
             "batch.yaml",
             r#"
@@ -24,8 +33,8 @@ context: A web shop.
 model: local/small
 tasks:
   - {name: Lint, agent: lint, label: The linter, task: Lint all of it.}
-  - {agent: scout, task: "Look around.\nThen report.", tools: [read]}
-  - {name: Sum, agent: task, effort: hi, task: Add up., outputSchema: {type: object}, schemaMode: strict}
+  - {agent: look, task: "Look around.\nThen report.", tools: [read]}
+  - {name: Sum, agent: add, effort: hi, task: Add up., outputSchema: {type: object}, schemaMode: strict}
 "#,
         );
     project
@@ -51,33 +60,33 @@ fn every_plan_is_shown_with_its_reasons_and_nothing_is_made() {
       task.idleMs             1 min 30 s                            `task.idleMs` ([HOME]/.sortie/agent/config.yml:1)
       read.summarize          true                                  `read.summarize.enabled` is not set
 
-    Scout: Look around. Then report.
-      agent                   scout                                    the task names it (bundled)
-      model                   local/small:medium (openai-completions)  `model` of the agent; `modelRoles.smol` is not set, so `@smol` is the run's model (bundled/scout.md:5)
-      effort                  medium                                   `thinking-level` of the agent (bundled/scout.md:6)
-      tools                   read, yield                              what is left of what it asks for
-      left out                grep, glob, web_search                   not built yet (bundled/scout.md:4)
-      schema                  agent                                    `output` of the agent (bundled/scout.md:9)
-      schema.mode             permissive                               nobody says, and this is the default
-      task.softRequestBudget  100                                      this bundled agent is meant to be quick
-      task.budget.cost        $0.5000                                  `task.budget.cost` ([HOME]/.sortie/agent/config.yml:2)
-      task.firstActivityMs    2 min 00 s                               `task.firstActivityMs` is not set
-      task.idleMs             1 min 30 s                               `task.idleMs` ([HOME]/.sortie/agent/config.yml:1)
-      read.summarize          false                                    `read-summarize` of the agent (bundled/scout.md:7)
+    Look: Look around. Then report.
+      agent                   look                                   the task names it ([PROJECT]/.sortie/agents/look.md)
+      model                   local/small:high (openai-completions)  nobody names one, so it is the caller's
+      effort                  high                                   `defaultThinkingLevel` is not set
+      tools                   read, yield                            what is left of what it asks for
+      left out                bash                                   the task names the tools it wants
+      schema                  agent                                  `output` of the agent ([PROJECT]/.sortie/agents/look.md:5)
+      schema.mode             permissive                             nobody says, and this is the default
+      task.softRequestBudget  200                                    `task.softRequestBudget` is not set
+      task.budget.cost        $0.5000                                `task.budget.cost` ([HOME]/.sortie/agent/config.yml:2)
+      task.firstActivityMs    2 min 00 s                             `task.firstActivityMs` is not set
+      task.idleMs             1 min 30 s                             `task.idleMs` ([HOME]/.sortie/agent/config.yml:1)
+      read.summarize          true                                   `read.summarize.enabled` is not set
 
     Sum: Add up.
-      agent                   task                                        the task names it (bundled)
-      model                   local/small:high (openai-completions)       `model` of the agent; `modelRoles.task` is not set, so `@task` is the run's model (bundled/task.md:5)
-      effort                  high                                        the task's hint `hi`
-      tools                   read, write, edit, bash, todo, task, yield  what is left of what it asks for
-      spawns                  anybody                                     what is left of what it asks for
-      schema                  caller                                      the task states one
-      schema.mode             strict                                      the task says so
-      task.softRequestBudget  200                                         `task.softRequestBudget` is not set
-      task.budget.cost        $0.5000                                     `task.budget.cost` ([HOME]/.sortie/agent/config.yml:2)
-      task.firstActivityMs    2 min 00 s                                  `task.firstActivityMs` is not set
-      task.idleMs             1 min 30 s                                  `task.idleMs` ([HOME]/.sortie/agent/config.yml:1)
-      read.summarize          true                                        `read.summarize.enabled` is not set
+      agent                   add                                    the task names it ([PROJECT]/.sortie/agents/add.md)
+      model                   local/small:high (openai-completions)  nobody names one, so it is the caller's
+      effort                  high                                   the task's hint `hi`
+      tools                   read, write, task, yield               what is left of what it asks for
+      spawns                  anybody                                what is left of what it asks for
+      schema                  caller                                 the task states one
+      schema.mode             strict                                 the task says so
+      task.softRequestBudget  200                                    `task.softRequestBudget` is not set
+      task.budget.cost        $0.5000                                `task.budget.cost` ([HOME]/.sortie/agent/config.yml:2)
+      task.firstActivityMs    2 min 00 s                             `task.firstActivityMs` is not set
+      task.idleMs             1 min 30 s                             `task.idleMs` ([HOME]/.sortie/agent/config.yml:1)
+      read.summarize          false                                  `read-summarize` of the agent ([PROJECT]/.sortie/agents/add.md:6)
 
     3 tasks would run in [PROJECT]; nothing was started
     ");
