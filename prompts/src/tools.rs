@@ -9,6 +9,8 @@ use crate::fill;
 pub struct Reader<'a> {
     /// Seconds that a `bash` call may take when it names no limit.
     pub bash_timeout_s: u64,
+    /// Whether `read` summarises long source files.
+    pub summarizes: bool,
     /// Whether the result has a schema.
     pub has_schema: bool,
     /// The agent that a task goes to when it names none.
@@ -31,6 +33,14 @@ pub fn description(name: &str, reader: &Reader<'_>) -> Option<Cow<'static, str>>
     }
     .trim_end();
     Some(match name {
+        "read" => {
+            let summaries = if reader.summarizes {
+                " A long source file without `range` is summarised: its declarations by line number, and the ranges between them."
+            } else {
+                ""
+            };
+            fill(text, &[("summaries", summaries)]).into()
+        }
         "bash" => fill(text, &[("timeout", &reader.bash_timeout_s.to_string())]).into(),
         "task" => fill(
             text,
@@ -64,6 +74,7 @@ mod tests {
     fn no_place_is_left_unfilled() {
         let reader = Reader {
             bash_timeout_s: 300,
+            summarizes: true,
             has_schema: true,
             default_agent: "task",
             agents: "- `scout`: looks around\n",

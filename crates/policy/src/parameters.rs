@@ -10,8 +10,8 @@ pub(crate) fn of(name: &str, policy: &EffectivePolicy) -> Option<Value> {
     Some(match name {
         "read" => object(
             &json!({
-                "path": {"type": "string", "description": "the file or folder"},
-                "range": {"type": "string", "description": "lines, as `10-40`, `10-`, or `10`"},
+                "path": {"type": "string", "description": "the file or folder, or an address as `agent://ID`"},
+                "range": {"type": "string", "description": "lines, as `10-40`, `10-`, or `10`; or bytes of one line, as `10:2001-4000`"},
             }),
             &["path"],
         ),

@@ -92,6 +92,7 @@ impl EffectivePolicy {
     fn planned_tools(&self) -> Vec<PlannedTool> {
         let reader = Reader {
             bash_timeout_s: self.limits.clocks.bash_timeout_ms / 1000,
+            summarizes: self.limits.read.summarize,
             has_schema: self.schema.is_some(),
             default_agent: self.default_agent(),
             agents: &self.spawnable,

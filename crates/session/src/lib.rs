@@ -10,6 +10,7 @@
 //! - `turn`: asking, retrying, running tools, reminding.
 //! - `result`: what is handed in.
 //! - [`model`] and [`tools`]: whom it asks, and what it can do.
+//! - `summary`: a long source file in short, for the tool `read`.
 
 mod arm;
 mod child;
@@ -21,6 +22,8 @@ mod result;
 #[cfg(test)]
 mod root_double;
 mod serve;
+#[cfg(feature = "summary")]
+mod summary;
 pub mod tools;
 mod turn;
 

@@ -6,6 +6,8 @@ mod folder;
 mod magic;
 mod missing;
 mod range;
+#[cfg_attr(not(feature = "summary"), path = "read/verbatim.rs")]
+mod short;
 mod utf16;
 
 use async_trait::async_trait;
@@ -109,6 +111,9 @@ fn from_archive(
     file::told(extract, uri)
 }
 
+#[cfg(all(test, feature = "summary"))]
+#[path = "read/short_tests.rs"]
+mod short_tests;
 #[cfg(test)]
 #[path = "read_tests.rs"]
 mod tests;

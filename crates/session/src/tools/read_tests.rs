@@ -2,7 +2,6 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
-use super::*;
 use crate::tools::fixture::Bench;
 
 #[tokio::test]

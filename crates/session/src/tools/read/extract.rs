@@ -256,7 +256,7 @@ impl Scan {
         let first = self.range.lines().first;
         if let Some(lines) = self.lines {
             if lines == 0 {
-                return Extract::Text(with_notes("[empty]\n".into(), wish.remarks));
+                return Extract::Text(with_notes("[empty]\n".into(), &wish.remarks));
             }
             if first > lines {
                 return Extract::Beyond { lines };
@@ -278,7 +278,7 @@ impl Scan {
             );
         }
         notes.extend(wish.remarks);
-        Extract::Text(with_notes(text, notes))
+        Extract::Text(with_notes(text, &notes))
     }
 
     /// Which lines are shown, unless all are.
@@ -287,8 +287,8 @@ impl Scan {
         match self.stop {
             None => {}
             Some(Stop::Full) => notes.push(format!(
-                "more follows; read on with range \"{}-\"",
-                self.shown + 1
+                "more follows; read on with range \"{}\"",
+                self.range.lines().after(self.shown)
             )),
             Some(Stop::Within { last }) => notes.push(format!(
                 "line {first} {}, and bytes 1-{last} are shown; read on with range \"{first}:{}-\"",
@@ -330,8 +330,8 @@ impl Scan {
         }
         if last < wanted && of != Some(last) {
             notes.push(format!(
-                "more of it follows; read on with range \"{line}:{}-\"",
-                last + 1
+                "more of it follows; read on with range \"{line}:{}\"",
+                bytes.after(last)
             ));
         }
         let of = of.map_or_else(String::new, |of| format!(" of {of}"));
@@ -353,7 +353,7 @@ fn boundary(bytes: &[u8], at: usize) -> usize {
     at.min(bytes.len()) + within.count()
 }
 
-fn with_notes(mut text: String, notes: Vec<String>) -> String {
+fn with_notes(mut text: String, notes: &[String]) -> String {
     if notes.is_empty() {
         return text;
     }

@@ -14,6 +14,7 @@ use super::{
     folder::{self, other_kind},
     magic::binary_kind,
     missing::missing,
+    short,
     utf16::{Order, Utf16},
 };
 use crate::tools::{ToolContext, arguments::Named};
@@ -68,6 +69,12 @@ pub(super) fn show(file: &Named<'_>, part: Part, context: &ToolContext) -> Resul
                     "the file starts with a byte order mark, which is not shown and which `edit` keeps".into(),
                 );
             }
+        }
+        if part == Part::Best
+            && let Some(summary) =
+                short::summary(file, &mut start, &mut opened, context).map_err(unreadable)?
+        {
+            return Ok(summary);
         }
         let source = Cursor::new(start).chain(opened);
         extract(source, wish(part, context, remarks))

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    fmt::Write as _,
     fs::{self, Metadata},
     io,
     os::unix::fs::FileTypeExt,
@@ -46,9 +47,11 @@ pub(super) fn list(folder: &Path, name: &str, range: Range) -> Result<String, St
     }
     if shown.last < wanted.last.min(all) {
         let next = shown.last + 1;
-        text.push_str(&format!(
-            "[more follows; read on with range \"{next}-\", or look for names with `glob`]\n"
-        ));
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "[more follows; read on with range \"{next}-\", or look for names with `glob`]"
+        );
     }
     Ok(text)
 }

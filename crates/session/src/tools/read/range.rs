@@ -32,6 +32,14 @@ impl Span {
         last: u64::MAX,
     };
 
+    /// What of it comes after `last`, which is not its end.
+    pub(super) fn after(self, last: u64) -> Self {
+        Self {
+            first: last + 1,
+            ..self
+        }
+    }
+
     fn parse(text: &str) -> Option<Self> {
         let number = |text: &str| text.trim().parse().ok();
         let (first, last) = match text.split_once('-') {

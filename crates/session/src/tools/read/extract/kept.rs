@@ -1,5 +1,7 @@
 //! What of a text is shown, and enough of what stands around it to know a key that an end cuts through.
 
+use std::{borrow::Cow, fmt::Write as _};
+
 use sortie_protocol::redact::Redactor;
 
 /// What a mark in the place of a line's rest is counted as, in bytes.
@@ -140,13 +142,15 @@ impl Kept {
             let whole = [part.before, part.text, part.after].concat();
             let clean = keys.clean_part(&whole, place);
             let shown = String::from_utf8_lossy(&clean);
-            lossy |= matches!(shown, std::borrow::Cow::Owned(_));
+            lossy |= matches!(shown, Cow::Owned(_));
             text.push_str(&shown);
             if let Some(Cut { line, last, of }) = part.cut {
                 let (left, next) = (of - last, last + 1);
-                text.push_str(&format!(
-                    " [… {left} more bytes of this line: range \"{line}:{next}-\"]\n"
-                ));
+                // Writing to a string cannot fail.
+                let _ = writeln!(
+                    text,
+                    " [… {left} more bytes of this line: range \"{line}:{next}-\"]"
+                );
             }
         }
         (text, lossy)
