@@ -132,11 +132,11 @@ fn by_us(stopped: StopReason, end: &End<'_>) -> Outcome {
                 sortie_protocol::Clock::Total => end.clocks.total_ms,
             };
             let what = match clock {
-                sortie_protocol::Clock::FirstActivity => "no answer began",
-                sortie_protocol::Clock::Idle => "the model fell silent",
-                sortie_protocol::Clock::Total => "it was not done",
+                sortie_protocol::Clock::FirstActivity => "no answer began within",
+                sortie_protocol::Clock::Idle => "the model fell silent in its answer for",
+                sortie_protocol::Clock::Total => "it was not done within",
             };
-            let message = format!("{what} within {limit} ms (`{}`)", clock.setting());
+            let message = format!("{what} {limit} ms (`{}`)", clock.setting());
             Outcome::new(OutcomeKind::TimedOut, clock.as_str(), message)
         }
         StopReason::Wire => {

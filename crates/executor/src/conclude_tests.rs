@@ -84,7 +84,7 @@ fn whoever_we_stop_did_not_crash() {
     let dead = Exit::Signal(9);
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Cancelled), dead)), @"cancelled cancelled it was stopped");
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Clock(Clock::FirstActivity)), dead)), @"timed_out first_activity no answer began within 1 ms (`task.firstActivityMs`)");
-    insta::assert_snapshot!(shown(&end(None, Some(StopReason::Clock(Clock::Idle)), dead)), @"timed_out idle the model fell silent within 2 ms (`task.idleMs`)");
+    insta::assert_snapshot!(shown(&end(None, Some(StopReason::Clock(Clock::Idle)), dead)), @"timed_out idle the model fell silent in its answer for 2 ms (`task.idleMs`)");
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Clock(Clock::Total)), dead)), @"timed_out total it was not done within 3 ms (`task.maxRuntimeMs`)");
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Wire), dead)), @"crashed wire the process did not say hello within 30 s; its last words: disk full");
     insta::assert_snapshot!(shown(&end(None, Some(StopReason::Store), dead)), @"failed store what it does could not be stored");

@@ -331,6 +331,6 @@ async fn the_receipt_tells_what_was_tried_and_skipped() {
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     {"requested":"one/a, two/b","selector":"two/b","effort":null,"api":"openai-completions","attempts":[{"selector":"one/a","effort":null,"requests":1,"left":"answered 429: [key LOCAL_KEY] is slow"}]}
-    {"requested":"one/a, two/b","selector":"two/b","effort":null,"api":"openai-completions","attempts":[{"selector":"one/a","effort":null,"requests":0,"left":"its provider is cooling down for 29000 ms"}]}
+    {"requested":"one/a, two/b","selector":"two/b","effort":null,"api":"openai-completions","attempts":[{"selector":"one/a","effort":null,"requests":0,"left":"`one` is cooling down for 29 s"}]}
     "#);
 }

@@ -147,7 +147,8 @@ impl Supervisor<'_> {
             Verdict::Cooling(rest) => {
                 self.request_is_over();
                 let ms = u64::try_from(rest.as_millis()).unwrap_or(u64::MAX).max(1);
-                let why = format!("its provider is cooling down for {ms} ms");
+                let provider = &self.job.policy.candidates()[candidate].provider;
+                let why = format!("`{provider}` is cooling down for {} s", ms.div_ceil(1000));
                 self.receipt.skipped(candidate, &why);
                 Reply::Skip {
                     why,

@@ -59,7 +59,7 @@ async fn a_model_that_falls_silent_trips_the_idle_clock() {
         wait(child).await
     })
     .await;
-    insta::assert_snapshot!(told, @"A timed_out idle: the model fell silent within 600000 ms (`task.idleMs`)");
+    insta::assert_snapshot!(told, @"A timed_out idle: the model fell silent in its answer for 600000 ms (`task.idleMs`)");
     assert_eq!(ms, 4 * 119_000 + 600_000);
 }
 

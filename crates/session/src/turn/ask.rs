@@ -58,7 +58,7 @@ impl Session<'_> {
                         continue;
                     }
                     Err(Unanswered::Failed(error)) => {
-                        let fault = Fault::of(&error, self.selector(candidate));
+                        let fault = Fault::of(&error, &self.plan.candidates[candidate]);
                         (self.chain.failed(&fault, roll()), fault.message)
                     }
                 },

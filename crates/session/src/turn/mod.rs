@@ -1,5 +1,6 @@
 //! The loop: ask, carry out, ask again, until something is handed in or nothing can be.
 
+mod advice;
 mod ask;
 mod calls;
 mod detail;
@@ -195,12 +196,29 @@ impl<'a> Session<'a> {
                 ..HandedIn::nothing(ending)
             });
         }
+        let limit = match idle {
+            Idle::Length => self.limit_of_answers(),
+            Idle::Prose | Idle::Empty | Idle::Refusal => String::new(),
+        };
         let message = format!(
-            "the model {}, after {} reminders",
+            "the model {}{limit}, after {} reminders",
             idle.words(),
             notes::REMINDERS
         );
         Some(HandedIn::nothing(Ending::Incomplete { message }))
+    }
+
+    /// Where the limit stands that an answer of the current model ran into.
+    fn limit_of_answers(&self) -> String {
+        let candidate = &self.plan.candidates[self.chain.candidate()];
+        let stated = candidate.max_tokens.map(|tokens| {
+            format!(
+                " (`maxTokens` of `{}`, {tokens} tokens)",
+                candidate.selector
+            )
+        });
+        // Then it is the provider's own.
+        stated.unwrap_or_default()
     }
 
     fn report(mut self, handed_in: HandedIn) -> Report {

@@ -11,8 +11,9 @@
 
 use std::time::Duration;
 
-use sortie_protocol::Retry;
+use sortie_protocol::{Candidate, Retry};
 
+use super::advice;
 use crate::model::ModelError;
 
 /// How often a candidate is tried again while there is another.
@@ -30,7 +31,7 @@ pub(super) struct Fault {
     /// How long the provider asked to wait.
     pub(super) retry_after: Option<Duration>,
     reason: &'static str,
-    /// What happened, with the provider's words.
+    /// What happened, with the provider's words, and what to look at.
     pub(super) message: String,
 }
 
@@ -47,8 +48,8 @@ enum FaultKind {
 }
 
 impl Fault {
-    /// Sorts an error of the model `selector`.
-    pub(super) fn of(error: &ModelError, selector: &str) -> Self {
+    /// Sorts an error of `candidate`.
+    pub(super) fn of(error: &ModelError, candidate: &Candidate) -> Self {
         let (kind, reason) = match error {
             ModelError::Status { http, message, .. } => (kind_of(*http, message), "provider_error"),
             ModelError::Answer(_) => (FaultKind::Passing, "provider_error"),
@@ -62,12 +63,19 @@ impl Fault {
             ModelError::Status { retry_after, .. } => *retry_after,
             _ => None,
         };
-        let message = match error {
+        let selector = &candidate.selector;
+        let mut message = match error {
             ModelError::Status { http, message, .. } => {
                 format!("`{selector}` answered with provider error {http}: {message}")
             }
             error => format!("`{selector}`: {error}"),
         };
+        // What is refused for load may be allowed, and known.
+        if kind != FaultKind::Load
+            && let Some(advice) = advice::after(error, candidate)
+        {
+            message = format!("{message}; {advice}");
+        }
         Self {
             kind,
             retry_after,
@@ -129,6 +137,8 @@ pub(super) struct Chain {
     failures: usize,
     /// Refusals for load with no candidate left, in a row.
     refusals: u32,
+    /// What the last refusal for load said, until there is an answer.
+    refusal: Option<String>,
     /// Time spent waiting for a cooldown since the last answer.
     waited: Duration,
 }
@@ -151,6 +161,7 @@ impl Chain {
             tries: 0,
             failures: 0,
             refusals: 0,
+            refusal: None,
             waited: Duration::ZERO,
         }
     }
@@ -165,6 +176,7 @@ impl Chain {
         self.tries = 0;
         self.failures = 0;
         self.refusals = 0;
+        self.refusal = None;
         self.waited = Duration::ZERO;
         // Time has passed since the others were left; how much is the root's to know.
         for standing in &mut self.candidates {
@@ -197,10 +209,9 @@ impl Chain {
         };
         let wait = ready_in.max(SHORTEST);
         if self.waited + wait > self.longest() {
-            let longest = self.longest().as_secs_f64();
-            return rate_limited(format!(
-                "{why}; waiting is limited to {longest} s in all (`retry.maxDelayMs`)"
-            ));
+            let said = self.refusal.as_ref();
+            let said = said.map_or_else(String::new, |said| format!("{said}; "));
+            return rate_limited(format!("{said}{why}; {}", self.limit()));
         }
         self.waited += wait;
         for standing in &mut self.candidates {
@@ -225,13 +236,16 @@ impl Chain {
                 }
             }
             FaultKind::Load => {
+                self.refusal = Some(fault.message.clone());
                 self.stand(Standing::Open(fault.retry_after.unwrap_or(COOLDOWN)));
                 if self.advance() {
                     return Next::Ask;
                 }
-                let too_long = fault.retry_after.is_some_and(|wait| wait > self.longest());
-                if self.refusals >= self.policy.max_retries || too_long {
-                    return rate_limited(fault.message.clone());
+                if let Some(asked) = self.too_long(fault) {
+                    return rate_limited(format!("{}; {asked}", fault.message));
+                }
+                if self.refusals >= self.policy.max_retries {
+                    return rate_limited(exhausted(&fault.message, self.refusals));
                 }
                 let wait = self.backoff(self.refusals, roll);
                 self.refusals += 1;
@@ -260,12 +274,33 @@ impl Chain {
                     return Next::AskAfter(wait);
                 }
                 if self.advance() {
-                    Next::Ask
-                } else {
-                    give_up(fault)
+                    return Next::Ask;
+                }
+                let message = match self.too_long(fault) {
+                    Some(asked) => format!("{}; {asked}", fault.message),
+                    None => exhausted(&fault.message, self.tries),
+                };
+                Next::GiveUp {
+                    reason: fault.reason,
+                    message,
                 }
             }
         }
+    }
+
+    /// What a provider asks for that wants to be left alone for longer than is ever waited.
+    fn too_long(&self, fault: &Fault) -> Option<String> {
+        let wait = fault.retry_after.filter(|&wait| wait > self.longest())?;
+        Some(format!(
+            "it asks to be left alone for {} s, and {}",
+            wait.as_secs_f64(),
+            self.limit()
+        ))
+    }
+
+    fn limit(&self) -> String {
+        let longest = self.longest().as_secs_f64();
+        format!("waiting is limited to {longest} s in all (`retry.maxDelayMs`)")
     }
 
     /// Doubles from `retry.baseDelayMs` up to `retry.maxDelayMs`, less up to a quarter.
@@ -312,6 +347,15 @@ fn give_up(fault: &Fault) -> Next {
         reason: fault.reason,
         message: fault.message.clone(),
     }
+}
+
+/// The message of the last failure after so many tries that had failed before it.
+fn exhausted(message: &str, before: u32) -> String {
+    if before == 0 {
+        return message.to_owned();
+    }
+    let tries = before + 1;
+    format!("{message}; that was try {tries}, the last that `retry.maxRetries` allows")
 }
 
 fn rate_limited(message: String) -> Next {

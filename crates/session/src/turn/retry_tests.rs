@@ -1,12 +1,18 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::root_double;
 
 const POLICY: Retry = Retry {
     max_retries: 3,
     base_delay_ms: 500,
     max_delay_ms: 60_000,
 };
+
+fn candidate(selector: &str) -> Candidate {
+    let scripted = root_double::candidate(selector, &serde_json::json!([]));
+    serde_json::from_value(scripted).unwrap()
+}
 
 fn status(http: u16, retry_after: Option<u64>) -> Fault {
     let retry_after = retry_after.map(Duration::from_secs);
@@ -15,11 +21,11 @@ fn status(http: u16, retry_after: Option<u64>) -> Fault {
         message: "words".into(),
         retry_after,
     };
-    Fault::of(&error, "p/x")
+    Fault::of(&error, &candidate("p/x"))
 }
 
 fn cut() -> Fault {
-    Fault::of(&ModelError::Truncated, "p/x")
+    Fault::of(&ModelError::Truncated, &candidate("p/x"))
 }
 
 fn after(ms: u64) -> Next {
@@ -48,7 +54,7 @@ fn what_passes_is_tried_twice_before_the_next_and_often_on_the_last() {
     insta::assert_debug_snapshot!(chain.failed(&cut(), 0.0), @r#"
     GiveUp {
         reason: "connection",
-        message: "`p/x`: the answer ended early",
+        message: "`p/x`: the answer ended early; that was try 4, the last that `retry.maxRetries` allows",
     }
     "#);
 }
@@ -116,11 +122,40 @@ fn waiting_is_limited_in_all() {
         message: "`p` rests; waiting is limited to 60 s in all (`retry.maxDelayMs`)",
     }
     "#);
+}
+
+#[test]
+fn who_is_given_up_on_for_asking_too_much_is_quoted() {
+    let mut told = Vec::new();
+    for fault in [status(429, Some(61)), status(503, Some(61))] {
+        told.push(Chain::new(POLICY, 1).failed(&fault, 0.0));
+    }
     let mut chain = Chain::new(POLICY, 1);
-    assert_eq!(
-        reason(&chain.failed(&status(429, Some(61)), 0.0)),
-        "rate_limited"
-    );
+    chain.failed(&status(429, Some(50)), 0.0);
+    chain.skipped("`p` rests", Some(Duration::from_secs(50)));
+    told.push(chain.skipped("`p` rests", Some(Duration::from_secs(50))));
+    chain.answered();
+    told.push(chain.skipped("`p` rests", Some(Duration::from_secs(61))));
+    insta::assert_debug_snapshot!(told, @r#"
+    [
+        GiveUp {
+            reason: "rate_limited",
+            message: "`p/x` answered with provider error 429: words; it asks to be left alone for 61 s, and waiting is limited to 60 s in all (`retry.maxDelayMs`)",
+        },
+        GiveUp {
+            reason: "provider_error",
+            message: "`p/x` answered with provider error 503: words; it asks to be left alone for 61 s, and waiting is limited to 60 s in all (`retry.maxDelayMs`)",
+        },
+        GiveUp {
+            reason: "rate_limited",
+            message: "`p/x` answered with provider error 429: words; `p` rests; waiting is limited to 60 s in all (`retry.maxDelayMs`)",
+        },
+        GiveUp {
+            reason: "rate_limited",
+            message: "`p` rests; waiting is limited to 60 s in all (`retry.maxDelayMs`)",
+        },
+    ]
+    "#);
 }
 
 #[test]
@@ -132,7 +167,7 @@ fn refusals_for_load_are_counted_where_no_model_is_left() {
     insta::assert_debug_snapshot!(chain.failed(&status(429, None), 0.0), @r#"
     GiveUp {
         reason: "rate_limited",
-        message: "`p/x` answered with provider error 429: words",
+        message: "`p/x` answered with provider error 429: words; that was try 4, the last that `retry.maxRetries` allows",
     }
     "#);
 }
@@ -180,7 +215,7 @@ fn quota_is_load_whatever_its_status() {
                 message,
                 retry_after: None,
             },
-            "p/x",
+            &candidate("p/x"),
         )
         .kind
     };
@@ -193,7 +228,7 @@ fn quota_is_load_whatever_its_status() {
 
 #[test]
 fn a_script_that_ended_ends_the_session() {
-    let fault = Fault::of(&ModelError::ScriptEnded(3), "script/a");
+    let fault = Fault::of(&ModelError::ScriptEnded(3), &candidate("script/a"));
     insta::assert_debug_snapshot!(Chain::new(POLICY, 4).failed(&fault, 0.0), @r#"
     GiveUp {
         reason: "script_ended",
