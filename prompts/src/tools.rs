@@ -23,6 +23,8 @@ pub struct Reader<'a> {
 pub fn description(name: &str, reader: &Reader<'_>) -> Option<Cow<'static, str>> {
     let text = match name {
         "read" => include_str!("../tools/read.md"),
+        "grep" => include_str!("../tools/grep.md"),
+        "glob" => include_str!("../tools/glob.md"),
         "write" => include_str!("../tools/write.md"),
         "edit" => include_str!("../tools/edit.md"),
         "bash" => include_str!("../tools/bash.md"),
@@ -79,12 +81,14 @@ mod tests {
             default_agent: "task",
             agents: "- `scout`: looks around\n",
         };
-        for name in ["read", "write", "edit", "bash", "todo", "task", "yield"] {
+        for name in [
+            "read", "grep", "glob", "write", "edit", "bash", "todo", "task", "yield",
+        ] {
             let text = description(name, &reader).unwrap();
             assert!(!text.contains("{{"), "{name}: {text}");
             assert!(!text.ends_with('\n'), "{name}");
         }
         assert!(description("bash", &reader).unwrap().contains("300 s"));
-        assert_eq!(description("grep", &reader), None);
+        assert_eq!(description("lsp", &reader), None);
     }
 }

@@ -15,6 +15,15 @@ pub(crate) fn of(name: &str, policy: &EffectivePolicy) -> Option<Value> {
             }),
             &["path"],
         ),
+        "grep" => grep(),
+        "glob" => object(
+            &json!({
+                "pattern": {"type": "string", "description": "the glob, as `src/**/*.rs`"},
+                "path": {"type": "string", "description": "the folder to start from"},
+                "limit": {"type": "integer", "minimum": 1, "description": "paths to show at most; 500 without it"},
+            }),
+            &["pattern"],
+        ),
         "write" => object(
             &json!({
                 "path": {"type": "string", "description": "the file"},
@@ -67,6 +76,25 @@ fn object(properties: &Value, required: &[&str]) -> Value {
         "required": required,
         "additionalProperties": false,
     })
+}
+
+fn grep() -> Value {
+    object(
+        &json!({
+            "pattern": {"type": "string", "description": "the regular expression"},
+            "path": {"type": "string", "description": "the file or folder to search"},
+            "glob": {"type": "string", "description": "which files of the folder, as `*.rs` or `!*.lock`"},
+            "context": {"type": "integer", "minimum": 0, "description": "lines to show around a match"},
+            "before": {"type": "integer", "minimum": 0, "description": "lines to show before a match"},
+            "after": {"type": "integer", "minimum": 0, "description": "lines to show after a match"},
+            "ignoreCase": {"type": "boolean"},
+            "literal": {"type": "boolean", "description": "`pattern` is plain text"},
+            "multiline": {"type": "boolean", "description": "a match may go over the ends of lines"},
+            "show": {"enum": ["lines", "files"], "description": "`lines`, or the files and how many of their lines match"},
+            "limit": {"type": "integer", "minimum": 1, "description": "matching lines, or files, to show at most; 200 without it"},
+        }),
+        &["pattern"],
+    )
 }
 
 fn task(policy: &EffectivePolicy) -> Value {

@@ -112,6 +112,8 @@ fn every_tool_takes_the_arguments_that_records_and_scripts_use() {
         .collect();
     insta::assert_snapshot!(shape.join("\n"), @r#"
     read path range required ["path"]
+    grep pattern path glob context before after ignoreCase literal multiline show limit required ["pattern"]
+    glob pattern path limit required ["pattern"]
     write path content required ["path","content"]
     edit path edits required ["path","edits"]
     bash command timeoutS required ["command"]

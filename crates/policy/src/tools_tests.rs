@@ -53,7 +53,9 @@ fn absent_empty_and_unknown_tools() {
     let tools = |name: &str| bench.policy(name).tools();
     assert_eq!(
         tools("inherit"),
-        ["read", "write", "edit", "bash", "todo", "yield"]
+        [
+            "read", "grep", "glob", "write", "edit", "bash", "todo", "yield"
+        ]
     );
     assert_eq!(tools("none"), ["yield"]);
     assert_eq!(tools("nul"), ["yield"]);
@@ -167,7 +169,7 @@ fn what_a_file_marks_as_a_ceiling_binds_below_and_a_plain_list_does_not() {
     assert_eq!(below("list").tools(), ["read", "write", "bash", "yield"]);
     assert_eq!(
         bench.policy("looker").tools(),
-        ["read", "todo", "task", "yield"]
+        ["read", "grep", "glob", "todo", "task", "yield"]
     );
     assert!(bench.policy("list").is_read_only());
 }
@@ -176,7 +178,7 @@ fn what_a_file_marks_as_a_ceiling_binds_below_and_a_plain_list_does_not() {
 fn a_planning_parent_hands_down_reading_alone() {
     let bench = Bench::new("", &[("worker", "spawns: '*'"), ("shell", "tools: bash")]);
     let worker = bench.resolve(&mode(Mode::Plan), &task("worker")).unwrap();
-    assert_eq!(worker.tools(), ["read", "yield"]);
+    assert_eq!(worker.tools(), ["read", "grep", "glob", "yield"]);
     assert_eq!(*worker.spawns(), SpawnRule::None);
     let shell = bench.resolve(&mode(Mode::Plan), &task("shell")).unwrap();
     assert_eq!(shell.tools(), ["yield"]);

@@ -90,8 +90,8 @@ const fn planned(tool: Tool) -> Tool {
 /// Every known tool, in the order in which plans list them.
 pub const TOOLS: &[Tool] = &[
     child("read", Access::Read, &["Read", "read_file", "view"]),
-    planned(child("grep", Access::Read, &["Grep", "search"])),
-    planned(child("glob", Access::Read, &["Glob", "find"])),
+    child("grep", Access::Read, &["Grep", "search"]),
+    child("glob", Access::Read, &["Glob", "find"]),
     planned(child("ast_grep", Access::Read, &[])),
     planned(child("lsp", Access::Read, &["LSP"])),
     planned(child("web_search", Access::Fetch, &["WebSearch"])),

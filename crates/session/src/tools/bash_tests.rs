@@ -289,7 +289,7 @@ async fn bad_arguments_are_named() {
     `command` holds a NUL byte, which no command line can
     `timeoutS` is `0`, expected a number of seconds above 0
     `timeoutS` is a text, expected a number of seconds above 0
-    unknown argument `timeout`, expected `command`, `timeoutS`
+    unknown argument `timeout` (did you mean `timeoutS`?), expected `command`, `timeoutS`
     "#);
 }
 

@@ -10,9 +10,12 @@ mod blocking;
 mod edit;
 #[cfg(test)]
 mod fixture;
+mod glob;
+mod grep;
 mod output;
 pub mod process;
 mod read;
+mod search;
 mod todo;
 mod write;
 
@@ -108,6 +111,8 @@ pub trait Tool: fmt::Debug + Send + Sync {
 pub fn local_tool(name: &str) -> Option<Arc<dyn Tool>> {
     match name {
         "read" => Some(Arc::new(read::Read)),
+        "grep" => Some(Arc::new(grep::Grep)),
+        "glob" => Some(Arc::new(glob::Glob)),
         "write" => Some(Arc::new(write::Write)),
         "edit" => Some(Arc::new(edit::Edit)),
         "bash" => Some(Arc::new(bash::Bash)),

@@ -8,10 +8,7 @@ use std::{
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::{
-    Tool, ToolAnswer, ToolContext,
-    arguments::{Arguments, wrong},
-};
+use super::{Tool, ToolAnswer, ToolContext, arguments::Arguments};
 
 /// Keeps one list for as long as the session lives. A call with `items` replaces it, one without shows it.
 #[derive(Debug, Default)]
@@ -60,12 +57,7 @@ fn wanted(args: &Value) -> Result<Option<Vec<Item>>, String> {
 
 fn item(value: &Value) -> Result<Item, String> {
     let fields = Arguments::read(value, &["text", "done"])?;
-    let done = match fields.optional("done") {
-        None => false,
-        Some(done) => done
-            .as_bool()
-            .ok_or_else(|| wrong("done", done, "true or false"))?,
-    };
+    let done = fields.flag("done")?;
     Ok(Item {
         text: fields.text("text")?.to_owned(),
         done,

@@ -8,7 +8,7 @@ const SHOWN: usize = 80;
 
 /// The most telling argument of a call, on one line, shortened.
 pub(super) fn detail(args: &Value, keys: &Redactor) -> String {
-    const TELLING: [&str; 4] = ["path", "command", "pattern", "url"];
+    const TELLING: [&str; 4] = ["pattern", "path", "command", "url"];
     if let Some(tasks) = args.get("tasks").and_then(Value::as_array) {
         return match tasks.len() {
             1 => "1 task".into(),
