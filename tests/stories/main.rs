@@ -8,6 +8,7 @@
     reason = "a story that cannot go on has failed, wherever it is"
 )]
 
+mod addresses;
 mod apis;
 mod clocks;
 mod doors;

@@ -104,8 +104,8 @@ impl Passage {
     pub(super) fn at(mut self, n: u64, after_ms: u64) -> Self {
         let who = self.heading;
         let (seconds, tenths) = (after_ms / 1_000, after_ms % 1_000 / 100);
-        self.heading = match after_ms {
-            0 => format!("#{n} {who}"),
+        self.heading = match (seconds, tenths) {
+            (0, 0) => format!("#{n} {who}"),
             _ => format!("#{n} {who}, after {seconds}.{tenths} s"),
         };
         self
