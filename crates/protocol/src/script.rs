@@ -57,10 +57,63 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
+/// What stands in a script's strings for the child's own folder.
+const SCRATCH: &str = "{scratch}";
+
+/// `text` with `scratch` in the place of each `${scratch}`. `$${scratch}` is the text `${scratch}` itself, and so on:
+/// of two or more `$` one is taken away.
+pub fn fill_scratch(text: &str, scratch: &str) -> String {
+    at_dollars(text, |dollars| match dollars {
+        1 => scratch.to_owned(),
+        more => "$".repeat(more - 1) + SCRATCH,
+    })
+}
+
+/// The opposite of [`fill_scratch`]: the text of a script that says `text` in a child whose folder is `scratch`, and
+/// the same of its own folder in any other. A folder behind a `$` stays as it is: there is no way to say it.
+pub fn mark_scratch(text: &str, scratch: &str) -> String {
+    let escaped = |text: &str| at_dollars(text, |dollars| "$".repeat(dollars + 1) + SCRATCH);
+    if scratch.is_empty() {
+        return escaped(text);
+    }
+    let mut marked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(scratch) {
+        let (before, found) = rest.split_at(at);
+        let (folder, after) = found.split_at(scratch.len());
+        marked.push_str(&escaped(before));
+        marked.push_str(if before.ends_with('$') {
+            folder
+        } else {
+            "${scratch}"
+        });
+        rest = after;
+    }
+    marked + &escaped(rest)
+}
+
+/// `text` with each run of `$` before `{scratch}`, and that, replaced by what `instead` makes of their number.
+fn at_dollars(text: &str, instead: impl Fn(usize) -> String) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(SCRATCH) {
+        let before = &rest[..at];
+        let kept = before.trim_end_matches('$');
+        made.push_str(kept);
+        match before.len() - kept.len() {
+            0 => made.push_str(SCRATCH),
+            dollars => made.push_str(&instead(dollars)),
+        }
+        rest = &rest[at + SCRATCH.len()..];
+    }
+    made + rest
+}
+
 /// One answer of a scripted model.
 ///
 /// A turn may think, say something, and call tools, in that order; then it ends well, or with
-/// one of `error`, `cut`, and `stall`.
+/// one of `error`, `cut`, and `stall`. In everything it says `${scratch}` is the child's own folder; see
+/// [`fill_scratch`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Turn {
@@ -97,6 +150,51 @@ pub struct Turn {
     /// The usage to report; absent reports none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+}
+
+impl Turn {
+    /// This turn with `change` made to every text that it says: its thinking, its words, and each string in its calls.
+    #[must_use]
+    pub fn map_text(self, change: &impl Fn(&str) -> String) -> Self {
+        let text = |text: Option<String>| text.map(|text| change(&text));
+        let value = |value: Option<Value>| value.map(|value| map_strings(value, change));
+        Self {
+            think: text(self.think),
+            text: text(self.text),
+            args: value(self.args),
+            tools: self
+                .tools
+                .into_iter()
+                .map(|call| ScriptCall {
+                    tool: call.tool,
+                    args: map_strings(call.args, change),
+                })
+                .collect(),
+            finish: self.finish.map(|finish| Finish {
+                data: value(finish.data),
+                text: text(finish.text),
+                error: text(finish.error),
+                section: text(finish.section),
+            }),
+            ..self
+        }
+    }
+}
+
+fn map_strings(value: Value, change: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(change(&text)),
+        Value::Array(items) => items
+            .into_iter()
+            .map(|item| map_strings(item, change))
+            .collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (name, map_strings(value, change)))
+            .collect::<Map<_, _>>()
+            .into(),
+        other => other,
+    }
 }
 
 /// A tool call within a turn of several.
@@ -160,7 +258,28 @@ pub struct ScriptError {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn the_folder_of_a_child_can_be_said_and_so_can_the_words_for_it() {
+        let fill = |text| fill_scratch(text, "/s/A");
+        assert_eq!(fill("a ${scratch}/b ${scratch}"), "a /s/A/b /s/A");
+        assert_eq!(fill("$${scratch} $$${scratch}"), "${scratch} $${scratch}");
+        assert_eq!(fill("{scratch} ${other} $"), "{scratch} ${other} $");
+        assert_eq!(
+            mark_scratch("/s/A/x, not ${scratch}", "/s/A"),
+            "${scratch}/x, not $${scratch}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_marked_says_the_same_when_it_is_filled(text in "(\\$|\\{scratch\\}|/s/A|/|a){0,12}") {
+            prop_assert_eq!(fill_scratch(&mark_scratch(&text, "/s/A"), "/s/A"), text);
+        }
+    }
 
     #[test]
     fn every_condition_that_is_given_must_hold() {

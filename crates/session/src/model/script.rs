@@ -9,10 +9,9 @@ use std::{
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
-use serde_json::{Map, Value};
 use sortie_protocol::{
     Candidate, StopReason, Thought, ToolCall, Usage,
-    script::{ScriptCall, ScriptError, Turn},
+    script::{ScriptCall, ScriptError, Turn, fill_scratch},
     tool::YIELD,
 };
 
@@ -44,49 +43,31 @@ impl ScriptClient {
             .filter(|(entry, _)| entry.when.request.is_none_or(|wanted| wanted == n))
             .find(|(entry, taken)| **taken < entry.turns.len())?;
         *taken += 1;
-        entry.turns.get(*taken - 1).cloned()
+        let turn = entry.turns.get(*taken - 1)?.clone();
+        let scratch = self.scratch.to_string_lossy();
+        Some(turn.map_text(&|text| fill_scratch(text, &scratch)))
     }
+}
 
-    fn filled(&self, text: &str) -> String {
-        text.replace("${scratch}", &self.scratch.to_string_lossy())
-    }
-
-    fn filled_value(&self, value: Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(self.filled(&text)),
-            Value::Array(items) => items
-                .into_iter()
-                .map(|item| self.filled_value(item))
-                .collect(),
-            Value::Object(fields) => fields
-                .into_iter()
-                .map(|(name, value)| (name, self.filled_value(value)))
-                .collect::<Map<_, _>>()
-                .into(),
-            other => other,
-        }
-    }
-
-    fn calls(&self, n: u64, turn: &Turn) -> Vec<ToolCall> {
-        let single = turn.tool.iter().map(|tool| ScriptCall {
-            tool: tool.clone(),
-            args: turn.args.clone().unwrap_or_default(),
-        });
-        let finish = turn.finish.iter().map(|finish| ScriptCall {
-            tool: YIELD.into(),
-            args: finish.arguments(),
-        });
-        single
-            .chain(turn.tools.iter().cloned())
-            .chain(finish)
-            .enumerate()
-            .map(|(i, call)| ToolCall {
-                id: format!("script-{n}-{}", i + 1),
-                name: call.tool,
-                args: self.filled_value(call.args),
-            })
-            .collect()
-    }
+fn calls(n: u64, turn: &Turn) -> Vec<ToolCall> {
+    let single = turn.tool.iter().map(|tool| ScriptCall {
+        tool: tool.clone(),
+        args: turn.args.clone().unwrap_or_default(),
+    });
+    let finish = turn.finish.iter().map(|finish| ScriptCall {
+        tool: YIELD.into(),
+        args: finish.arguments(),
+    });
+    single
+        .chain(turn.tools.iter().cloned())
+        .chain(finish)
+        .enumerate()
+        .map(|(i, call)| ToolCall {
+            id: format!("script-{n}-{}", i + 1),
+            name: call.tool,
+            args: call.args,
+        })
+        .collect()
 }
 
 #[async_trait]
@@ -96,21 +77,15 @@ impl ModelClient for ScriptClient {
         let turn = self
             .next_turn(n, candidate)
             .ok_or(ModelError::ScriptEnded(n))?;
-        let calls = self.calls(n, &turn);
+        let calls = calls(n, &turn);
         let end = how_it_ends(&turn, !calls.is_empty())?;
-        let think = turn.think.as_deref().map(|text| self.filled(text));
+        let finish = turn.finish.as_ref();
         let said = [
             turn.text.as_deref(),
-            turn.finish
-                .as_ref()
-                .and_then(|finish| finish.text.as_deref()),
+            finish.and_then(|finish| finish.text.as_deref()),
         ];
-        let text = said
-            .into_iter()
-            .flatten()
-            .map(|text| self.filled(text))
-            .collect::<Vec<_>>()
-            .join("\n\n");
+        let text = said.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
+        let think = turn.think;
         let mut chunks = Vec::new();
         chunks.extend(think.clone().map(Chunk::Thought).map(Ok));
         if !text.is_empty() {
