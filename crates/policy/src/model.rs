@@ -41,8 +41,13 @@ pub(crate) fn choose(
     agent: &AgentDefinition,
 ) -> Result<Choice, Problem> {
     let (origin, named) = origin(world, request, agent);
+    if let (Origin::File(_), AgentSource::Project) = (&origin, agent.source) {
+        trusted(&named).map_err(|problem| origin.blame(problem))?;
+    }
     let mut roles = Roles::new(world, grant, origin.clone());
+    let scripted = takes_over(grant, &named);
     let asked = match origin {
+        _ if scripted => roles.run_script(),
         Origin::Caller => roles.inherited(),
         _ => roles.expand(&named),
     }?;
@@ -54,9 +59,6 @@ pub(crate) fn choose(
             .or_else(|| roles.run_model()),
         _ => Some(named.join(", ")),
     };
-    if matches!(origin, Origin::File(_)) && agent.source == AgentSource::Project {
-        trusted(&named).map_err(|problem| origin.blame(problem))?;
-    }
     let mut picks = Picks {
         world,
         wish: Wish {
@@ -123,6 +125,15 @@ fn origin<'a>(
         Some(named) => (Origin::File(agent), named),
         None => (Origin::Caller, Vec::new()),
     }
+}
+
+/// Whether the run's model is a script and answers for the models that are `named`: who runs on a script means to ask
+/// nobody else, and neither needs a key nor waits for one. Only another script keeps its place.
+fn takes_over(grant: &Grant, named: &[String]) -> bool {
+    let run = grant.run_model.as_ref();
+    !named.is_empty()
+        && run.is_some_and(|run| scripts::name(run.selector()).is_some())
+        && named.iter().all(|piece| scripts::name(piece).is_none())
 }
 
 /// A script runs commands without a model, so a project that nobody trusted may not name one.

@@ -242,3 +242,41 @@ fn scripts_are_named_by_users_and_not_by_projects() {
         ["one", "three", "two"]
     );
 }
+
+#[test]
+fn a_script_answers_for_every_model_that_an_agent_names() {
+    let mut bench = Bench::new(
+        "task: {agentModelOverrides: {moved: mock/mid}}",
+        &[
+            ("pin", "model: [keyed/locked, mock/small]"),
+            ("moved", "model: mock/small"),
+            ("free", ""),
+            ("other", "model: script/two"),
+        ],
+    );
+    for name in ["one", "two"] {
+        bench
+            .scripts
+            .insert(name.into(), vec![ScriptEntry::default()]);
+    }
+    let script = run(Some("script/one"));
+    for agent in ["pin", "moved", "free"] {
+        let policy = bench.resolve(&script, &task(agent)).unwrap();
+        assert_eq!(used(&policy), ["script/one"], "{agent}");
+    }
+    let pin = bench.resolve(&script, &task("pin")).unwrap();
+    assert_eq!(pin.requested_model(), Some("keyed/locked, mock/small"));
+    insta::assert_snapshot!(why(&pin, "model"), @r#"["script/one"]: `model` of the agent; the run's model is a script, so no other is asked (agents/pin.md:4)"#);
+    // Below an agent as well.
+    let below = pin.grant();
+    let policy = bench.resolve(&below, &task("moved")).unwrap();
+    assert_eq!(used(&policy), ["script/one"]);
+    let mut named = task("free");
+    named.model = Some("mock/small".into());
+    assert_eq!(
+        used(&bench.resolve(&script, &named).unwrap()),
+        ["script/one"]
+    );
+    let policy = bench.resolve(&script, &task("other")).unwrap();
+    assert_eq!(used(&policy), ["script/two"]);
+}

@@ -74,6 +74,15 @@ impl<'a> Roles<'a> {
         Ok(found)
     }
 
+    /// The run's model, which is a script, in the place of whatever else is named.
+    pub(crate) fn run_script(&mut self) -> Result<Vec<Asked<'a>>, Problem> {
+        self.notes
+            .push("the run's model is a script, so no other is asked".to_owned());
+        let mut found = Vec::new();
+        self.run(None, &mut found)?;
+        Ok(found)
+    }
+
     /// What the run's model is said to be, as written.
     pub(crate) fn run_model(&self) -> Option<String> {
         let role = || {
