@@ -17,6 +17,7 @@ mod history;
 mod interrupt;
 mod keys;
 mod kill;
+mod matrix;
 mod one_slot;
 mod outcomes;
 mod preflight;
