@@ -24,6 +24,7 @@ mod preflight;
 mod quickstart;
 mod recursion;
 mod schema;
+mod search;
 mod stubborn;
 mod support;
 mod transcript;

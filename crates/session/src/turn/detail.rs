@@ -54,6 +54,7 @@ mod tests {
     #[test]
     fn the_most_telling_argument_is_shown_on_one_line() {
         assert_eq!(plain(&json!({"content": "x", "path": "a.rs"})), "a.rs");
+        assert_eq!(plain(&json!({"path": "src", "pattern": "fn"})), "fn");
         assert_eq!(plain(&json!({"command": "a \\\n  b"})), "a \\ b");
         assert_eq!(plain(&json!({"items": [], "note": "n"})), "n");
         assert_eq!(plain(&json!({"tasks": [{}, {}]})), "2 tasks");

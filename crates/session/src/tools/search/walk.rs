@@ -1,6 +1,7 @@
 //! The walk over a tree.
 
 use std::{
+    error::Error,
     io,
     path::{Path, PathBuf},
 };
@@ -172,10 +173,15 @@ fn rule(folder: &Path, root: &Path) -> Option<bool> {
 
 fn unreadable(error: &ignore::Error) -> Unreadable {
     let path = place(error).map(Path::to_owned).unwrap_or_default();
-    let error = match error.io_error() {
-        Some(error) => error.to_string(),
-        None => error.to_string(),
-    };
+    // Those around the innermost say the path again.
+    let mut cause: &dyn Error = error;
+    if let Some(inner) = error.io_error() {
+        cause = inner;
+    }
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    let error = cause.to_string();
     Unreadable { path, error }
 }
 
