@@ -45,12 +45,11 @@ pub(crate) fn choose(
         trusted(&named).map_err(|problem| origin.blame(problem))?;
     }
     let mut roles = Roles::new(world, grant, origin.clone());
-    let scripted = takes_over(grant, &named);
     let asked = match origin {
-        _ if scripted => roles.run_script(),
         Origin::Caller => roles.inherited(),
         _ => roles.expand(&named),
     }?;
+    let asked = roles.in_this_run(asked);
     let requested = match origin {
         Origin::Caller => grant
             .active
@@ -125,15 +124,6 @@ fn origin<'a>(
         Some(named) => (Origin::File(agent), named),
         None => (Origin::Caller, Vec::new()),
     }
-}
-
-/// Whether the run's model is a script and answers for the models that are `named`: who runs on a script means to ask
-/// nobody else, and neither needs a key nor waits for one. Only another script keeps its place.
-fn takes_over(grant: &Grant, named: &[String]) -> bool {
-    let run = grant.run_model.as_ref();
-    !named.is_empty()
-        && run.is_some_and(|run| scripts::name(run.selector()).is_some())
-        && named.iter().all(|piece| scripts::name(piece).is_none())
 }
 
 /// A script runs commands without a model, so a project that nobody trusted may not name one.

@@ -246,12 +246,16 @@ fn scripts_are_named_by_users_and_not_by_projects() {
 #[test]
 fn a_script_answers_for_every_model_that_an_agent_names() {
     let mut bench = Bench::new(
-        "task: {agentModelOverrides: {moved: mock/mid}}",
+        "task: {agentModelOverrides: {moved: mock/mid, mixed: 'keyed/locked, script/two'}}
+modelRoles: {slow: keyed/locked, plan: script/two, tiny: script/one}",
         &[
-            ("pin", "model: [keyed/locked, mock/small]"),
+            ("pin", "model: [keyed/locked, mock/small]\nspawns: '*'"),
             ("moved", "model: mock/small"),
             ("free", ""),
-            ("other", "model: script/two"),
+            ("slow", "model: '@slow'"),
+            ("family", "model: opus"),
+            ("mixed", ""),
+            ("plan", "model: '@plan'"),
         ],
     );
     for name in ["one", "two"] {
@@ -260,7 +264,7 @@ fn a_script_answers_for_every_model_that_an_agent_names() {
             .insert(name.into(), vec![ScriptEntry::default()]);
     }
     let script = run(Some("script/one"));
-    for agent in ["pin", "moved", "free"] {
+    for agent in ["pin", "moved", "free", "slow", "family"] {
         let policy = bench.resolve(&script, &task(agent)).unwrap();
         assert_eq!(used(&policy), ["script/one"], "{agent}");
     }
@@ -277,6 +281,11 @@ fn a_script_answers_for_every_model_that_an_agent_names() {
         used(&bench.resolve(&script, &named).unwrap()),
         ["script/one"]
     );
-    let policy = bench.resolve(&script, &task("other")).unwrap();
-    assert_eq!(used(&policy), ["script/two"]);
+    // Whoever may name another script gets that, and nothing beside it.
+    for agent in ["mixed", "plan"] {
+        let policy = bench.resolve(&script, &task(agent)).unwrap();
+        assert_eq!(used(&policy), ["script/two"], "{agent}");
+    }
+    let by_role = bench.resolve(&run(Some("@tiny")), &task("pin")).unwrap();
+    assert_eq!(used(&by_role), ["script/one"]);
 }

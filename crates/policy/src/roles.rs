@@ -9,6 +9,7 @@ use crate::{
     family,
     grant::{Grant, RunModel},
     origin::Origin,
+    scripts,
     world::World,
 };
 
@@ -28,6 +29,12 @@ pub(crate) struct Asked<'a> {
     pub inherited: Option<Thinking>,
     /// Who wrote it.
     pub origin: Origin<'a>,
+}
+
+impl Asked<'_> {
+    fn is_script(&self) -> bool {
+        scripts::name(&self.name).is_some()
+    }
 }
 
 /// The step from a role that nothing maps to the run's model.
@@ -74,13 +81,30 @@ impl<'a> Roles<'a> {
         Ok(found)
     }
 
-    /// The run's model, which is a script, in the place of whatever else is named.
-    pub(crate) fn run_script(&mut self) -> Result<Vec<Asked<'a>>, Problem> {
+    /// What of `asked` is asked in this run. Who runs on a script means to ask nobody else, and neither needs a key nor
+    /// waits for one: then only scripts keep their place, and the run's own stands in for everything else.
+    pub(crate) fn in_this_run(&mut self, asked: Vec<Asked<'a>>) -> Vec<Asked<'a>> {
+        let Some(own) = self.script_of_run() else {
+            return asked;
+        };
+        if asked.iter().all(Asked::is_script) {
+            return asked;
+        }
         self.notes
             .push("the run's model is a script, so no other is asked".to_owned());
+        let mut scripts = asked;
+        scripts.retain(Asked::is_script);
+        if scripts.is_empty() { own } else { scripts }
+    }
+
+    /// What the run's model stands for, where that is stated and is nothing but scripts.
+    fn script_of_run(&self) -> Option<Vec<Asked<'a>>> {
+        self.grant.run_model.as_ref()?;
         let mut found = Vec::new();
-        self.run(None, &mut found)?;
-        Ok(found)
+        let mut roles = Self::new(self.world, self.grant, Origin::Flag);
+        // Whoever asks for a model that stands for nothing is told so.
+        roles.run(None, &mut found).ok()?;
+        found.iter().all(Asked::is_script).then_some(found)
     }
 
     /// What the run's model is said to be, as written.
