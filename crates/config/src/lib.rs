@@ -28,7 +28,7 @@ pub use models::{
 };
 pub use places::Places;
 pub use problem::{Problem, Source, nearest};
-pub use scripts::Scripts;
+pub use scripts::{Scripts, Unwritable};
 pub use settings::{
     Depth, Entries, Flag, FolderNames, Limit, Origin, Setting, Settings, StoreSync,
     settings_markdown, settings_schema,

@@ -1,5 +1,7 @@
 //! Scripts of the built-in provider: `script/NAME` is a file of turns.
 
+mod write;
+
 use std::path::{Component, Path, PathBuf};
 
 use sortie_protocol::{
@@ -13,7 +15,9 @@ use crate::{
     open::open,
 };
 
-/// Where scripts are found.
+pub use write::Unwritable;
+
+/// Where scripts are found, and what they look like.
 #[derive(Clone, Copy, Debug)]
 pub struct Scripts;
 
@@ -41,6 +45,12 @@ impl Scripts {
                 "looked for `{name}.yaml` and `{name}.yml` in `{beside}` and `{user}`"
             )),
         )
+    }
+
+    /// `entries` as the text of a file that [`load`](Self::load) reads back as they are, below `preface`: lines for
+    /// whoever opens it.
+    pub fn text(preface: &str, entries: &[ScriptEntry]) -> Result<String, Unwritable> {
+        write::write(preface, entries)
     }
 }
 
