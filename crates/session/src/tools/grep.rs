@@ -127,9 +127,11 @@ fn nothing_in_folder(
 }
 
 #[cfg(test)]
+mod limits_tests;
+#[cfg(test)]
+mod places_tests;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
 #[path = "grep_tests.rs"]
 mod tests;
-
-#[cfg(test)]
-#[path = "grep_properties.rs"]
-mod properties;
