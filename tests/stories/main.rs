@@ -10,6 +10,8 @@
 
 mod addresses;
 mod apis;
+mod cases_c16;
+mod cases_c18;
 mod clocks;
 mod doors;
 mod dry_run;

@@ -19,7 +19,7 @@ use serde_json::json;
 use sortie_protocol::Api;
 use sortie_testkit::{ModelServer, Project, Request, Turn};
 
-use crate::support::{Ended, SORTIE, end_of, models_over, over_every_api};
+use crate::support::{Ended, SORTIE, end_of, frames_to_text, models_over, over_every_api};
 
 /// The variable that holds the provider's key where there is one.
 const KEY: &str = "LOCAL_KEY";
@@ -123,16 +123,6 @@ impl Row {
             let n = asked.fetch_add(1, Ordering::Relaxed);
             turns[n.min(turns.len() - 1)].clone()
         })
-    }
-}
-
-/// How many frames of an answer come up to the first piece of its text.
-fn frames_to_text(api: Api) -> usize {
-    match api {
-        Api::GoogleGenerativeAi => 1,
-        Api::OpenaiCompletions | Api::Script => 2,
-        Api::OpenaiResponses => 3,
-        Api::AnthropicMessages => 4,
     }
 }
 

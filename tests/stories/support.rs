@@ -359,3 +359,13 @@ pub(crate) fn over_every_api<T: Send>(story: impl Fn(Api) -> T + Sync) -> Vec<T>
             .unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
+
+/// How many frames of an answer come up to the first piece of its text.
+pub(crate) fn frames_to_text(api: Api) -> usize {
+    match api {
+        Api::GoogleGenerativeAi => 1,
+        Api::OpenaiCompletions | Api::Script => 2,
+        Api::OpenaiResponses => 3,
+        Api::AnthropicMessages => 4,
+    }
+}

@@ -28,7 +28,7 @@ fn post(server: &ModelServer, path: &str, body: &Value) -> String {
     let is_over = |answer: &str| {
         answer.ends_with("\r\n0\r\n\r\n")
             || answer.split_once("\r\n\r\n").is_some_and(|(head, body)| {
-                head.contains(&format!("content-length: {}", body.len())) && !body.is_empty()
+                head.ends_with(&format!("content-length: {}", body.len()))
             })
     };
     while !is_over(&answer) && stream.read(&mut byte).unwrap() == 1 {
@@ -301,9 +301,31 @@ fn errors_are_in_the_words_of_each_provider() {
     // The bodies are too short for a provider; only the answers matter here.
     server.take_faults();
     insta::assert_snapshot!(told.join("\n"), @r#"
-    {
-    {
-    {"type":
-    {"error"
+    {"error":{"message":"the scripted refusal","type":"rate_limit_exceeded","param":null,"code":"rate_limit_exceeded"}}
+    {"error":{"message":"the scripted refusal","type":"rate_limit_exceeded","param":null,"code":"rate_limit_exceeded"}}
+    {"type":"error","error":{"type":"rate_limit_error","message":"the scripted refusal"}}
+    {"error":{"code":429,"message":"the scripted refusal","status":"RESOURCE_EXHAUSTED"}}
+    "#);
+}
+
+#[test]
+fn an_error_in_the_middle_of_a_stream_tells_its_status_where_the_protocol_does() {
+    let server = ModelServer::answering(|_| Turn::text("ab").failing_after(0, 503));
+    let paths = [
+        "/v1/chat/completions",
+        "/v1/responses",
+        "/v1/messages",
+        GEMINI,
+    ];
+    let told = paths.map(|path| frames(&post(&server, path, &json!({"stream": true}))));
+    // The bodies are too short for a provider; only the answers matter here.
+    server.take_faults();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    data: {"error":{"message":"the scripted error","type":"server_error","param":null,"code":503}}
+    event: error
+    data: {"type":"error","code":"server_error","message":"the scripted error","param":null}
+    event: error
+    data: {"type":"error","error":{"type":"api_error","message":"the scripted error"}}
+    data: {"error":{"code":503,"message":"the scripted error","status":"UNAVAILABLE"}}
     "#);
 }

@@ -98,7 +98,11 @@ impl Answer<'_> {
             }
             Kind::BadJson => self.stream(&[self.dialect.frame("{\"choices\": [{")], End::Whole),
             Kind::Message(message) => {
-                let frames = self.frames(message, body);
+                let mut frames = self.frames(message, body);
+                if let End::Failed(n, status) = message.end {
+                    frames.truncate(n);
+                    frames.push(self.dialect.failure(status, "the scripted error"));
+                }
                 self.stream(&frames, message.end)
             }
         }
@@ -125,7 +129,7 @@ impl Answer<'_> {
 
     fn stream(&mut self, frames: &[String], end: End) -> io::Result<Next> {
         let (whole, framing) = match end {
-            End::Whole => (frames.len(), Framing::Chunked),
+            End::Whole | End::Failed(..) => (frames.len(), Framing::Chunked),
             End::Torn(n) | End::Stalled(n) => (n.min(frames.len()), Framing::Chunked),
             // Without a length and without chunks the end of the connection is the end of the body, so that
             // nothing but the missing terminator shows the cut.
@@ -136,7 +140,7 @@ impl Answer<'_> {
             http::write_piece(&mut self.writer, framing, frame)?;
         }
         match end {
-            End::Whole => {
+            End::Whole | End::Failed(..) => {
                 http::write_piece(&mut self.writer, framing, "")?;
                 Ok(Next::Keep)
             }

@@ -158,6 +158,20 @@ impl Dialect {
         }
     }
 
+    /// The frame of an error of this status in the middle of a stream, which tells the status where the protocol does.
+    pub(super) fn failure(self, status: u16, message: &str) -> String {
+        let kind = self.error_kind(status);
+        match self {
+            Self::Chat => {
+                let mut error = chat::error(kind, message);
+                error["error"]["code"] = status.into();
+                self.frame(&error.to_string())
+            }
+            Self::Gemini => self.frame(&gemini::error(status, kind, message).to_string()),
+            Self::Responses | Self::Messages => self.error_frame(kind, message),
+        }
+    }
+
     /// A frame with this data. Where the protocol names its frames, the name is the `type` in the data.
     pub(super) fn frame(self, data: &str) -> String {
         match self {

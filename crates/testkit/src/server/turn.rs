@@ -125,6 +125,8 @@ pub(super) enum End {
     Torn(usize),
     /// Not at all: nothing comes after so many frames.
     Stalled(usize),
+    /// With the error that goes with this HTTP status, after so many frames.
+    Failed(usize, u16),
 }
 
 impl Turn {
@@ -287,6 +289,13 @@ impl Turn {
     #[must_use]
     pub fn stalling_after(self, frames: usize) -> Self {
         self.with(|message| message.end = End::Stalled(frames))
+    }
+
+    /// Sends the error that goes with this HTTP status after `frames` frames, and nothing more. Not every protocol tells
+    /// the status there.
+    #[must_use]
+    pub fn failing_after(self, frames: usize, status: u16) -> Self {
+        self.with(|message| message.end = End::Failed(frames, status))
     }
 
     /// Reports tokens in and out, where the request asks for usage or the protocol always tells it.
