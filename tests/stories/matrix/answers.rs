@@ -95,6 +95,24 @@ fn nothing_is_never_a_result() {
 }
 
 #[test]
+fn nothing_cannot_be_handed_in() {
+    let blank = Turn::tool("yield", json!({"data": " \n"}));
+    insta::assert_snapshot!(Row::always(blank).told(), @"
+    exit 1, requests 3: incomplete
+    reason: no_report
+    message: 3 `yield` calls in a row could not be accepted; the last: the result is blank: say in it what was found or done, or give the reason as `error` if there is nothing to report
+    output: (none)
+    ");
+    let unsaid = Turn::tool("yield", json!({"type": "text"}));
+    insta::assert_snapshot!(Row::always(unsaid).told(), @"
+    exit 1, requests 3: incomplete
+    reason: no_report
+    message: 3 `yield` calls in a row could not be accepted; the last: there is no text to hand in: write the report as your message in the same turn, or give it as `data`
+    output: (none)
+    ");
+}
+
+#[test]
 fn a_model_that_declines_is_asked_again() {
     insta::assert_snapshot!(Row::once(Turn::refusal()).told(), @"
     exit 0, requests 2: completed

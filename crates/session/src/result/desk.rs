@@ -130,6 +130,10 @@ impl Desk {
     }
 
     fn whole(&mut self, data: Value) -> Verdict {
+        self.form.prepare();
+        if is_blank(&data) && !self.has_schema() {
+            return self.reject(vec![BLANK.into()]);
+        }
         match self.fitting(&data) {
             Ok(data) => self.accept_data(data),
             Err(faults) => {
@@ -144,7 +148,7 @@ impl Desk {
         if !self.sections.is_empty() {
             return self.whole(Value::Object(assembled(&self.sections, &self.form)));
         }
-        if self.form.is_stated() && self.form.defect().is_none() {
+        if self.has_schema() {
             return self.reject(vec![
                 "`data` is missing; it has to hold the result, which has a schema".into(),
             ]);
@@ -156,6 +160,11 @@ impl Desk {
             text: Some(text.to_owned()),
             ..HandedIn::nothing(self.yielded())
         })
+    }
+
+    /// Whether a schema says what a result is.
+    fn has_schema(&self) -> bool {
+        self.form.is_stated() && self.form.defect().is_none()
     }
 
     fn part(
@@ -279,6 +288,12 @@ impl Desk {
 }
 
 const NO_TEXT: &str = "there is no text to hand in: write the report as your message in the same turn, or give it as `data`";
+
+const BLANK: &str = "the result is blank: say in it what was found or done, or give the reason as `error` if there is nothing to report";
+
+fn is_blank(data: &Value) -> bool {
+    data.as_str().is_some_and(|text| text.trim().is_empty())
+}
 
 /// The JSON that a text is, unless it is null.
 fn unwrapped(data: &Value) -> Option<Value> {

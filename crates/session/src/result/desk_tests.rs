@@ -80,6 +80,23 @@ fn text_as_data_is_both() {
 }
 
 #[test]
+fn a_blank_text_is_a_result_only_where_a_schema_takes_it() {
+    let blank = json!({"data": " \n"});
+    let mut free = Desk::new(None);
+    insta::assert_snapshot!(rejected(free.submit(&blank, None)), @"
+    not accepted:
+    - the result is blank: say in it what was found or done, or give the reason as `error` if there is nothing to report
+    Call `yield` again with all of this put right. Two tries are left.
+    ");
+    rejected(free.submit(&blank, None));
+    let ending = accepted(free.submit(&blank, None)).ending;
+    assert!(matches!(ending, Ending::Incomplete { .. }), "{ending:?}");
+    let mut stated = desk(SchemaMode::Strict, json!({"type": "string"}));
+    let handed_in = accepted(stated.submit(&blank, None));
+    assert_eq!(handed_in.data, Some(json!(" \n")));
+}
+
+#[test]
 fn a_schema_wants_data() {
     let mut desk = review(SchemaMode::Strict);
     insta::assert_snapshot!(rejected(desk.submit(&json!({"type": "text"}), Some("words"))), @r"
