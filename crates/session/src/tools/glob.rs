@@ -10,7 +10,7 @@ use super::{
     Tool, ToolAnswer, ToolContext,
     arguments::{Arguments, renamed},
     blocking::on_a_thread,
-    search::{LEFT_OUT, Pattern, Pick, Unread, Walk, shown, start},
+    search::{Kind, LEFT_OUT, Pattern, Pick, Unread, Walk, shown, start},
 };
 
 /// What other tools of this kind call the arguments.
@@ -57,7 +57,7 @@ fn glob(args: &Value, context: &ToolContext) -> Result<String, String> {
     // What is spelled out is meant, even where a rule would leave it out.
     let spelled_out = pattern.exact.clone();
     if spelled_out.symlink_metadata().is_ok() && pattern.takes(&spelled_out, spelled_out.is_dir()) {
-        list.add(&spelled_out);
+        list.add(&spelled_out, spelled_out.is_dir());
     }
     for found in Walk::new(&folder.path, Pick::Only(pattern)) {
         if context.cancel.is_cancelled() {
@@ -66,7 +66,11 @@ fn glob(args: &Value, context: &ToolContext) -> Result<String, String> {
         match found {
             Err(unreadable) => list.unread.add(unreadable),
             Ok(entry) if entry.path == spelled_out => {}
-            Ok(entry) => list.add(&entry.path),
+            Ok(entry) => {
+                // A link counts as what it leads to.
+                let leads_to_folder = || entry.kind == Kind::Other && entry.path.is_dir();
+                list.add(&entry.path, entry.kind == Kind::Folder || leads_to_folder());
+            }
         }
         if list.is_over() {
             break;
@@ -104,9 +108,9 @@ impl<'a> List<'a> {
         }
     }
 
-    fn add(&mut self, path: &Path) {
+    fn add(&mut self, path: &Path, is_folder: bool) {
         let mut line = shown(path, self.cwd);
-        if path.is_dir() {
+        if is_folder {
             line.push('/');
         }
         line.push('\n');

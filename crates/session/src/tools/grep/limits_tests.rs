@@ -161,6 +161,27 @@ async fn a_long_line_is_cut_around_its_match() {
 }
 
 #[tokio::test]
+async fn what_is_too_long_to_be_held_is_said() {
+    let bench = Bench::new();
+    bench.file("a.txt", "needle\n");
+    bench.file("long.json", vec![b'x'; 17 << 20]);
+    let mut texts = Vec::new();
+    for multiline in [false, true] {
+        let args = json!({"pattern": "needle\\s", "multiline": multiline, "show": "files"});
+        texts.push(bench.done("grep", args).await);
+    }
+    let args = json!({"pattern": "needle", "path": "long.json"});
+    texts.push(bench.failed("grep", args).await);
+    insta::assert_snapshot!(texts.concat(), @"
+    [no match in 1 file in the working folder; hidden and ignored files are left out unless they are named]
+    [`long.json` could not be read: it has a line longer than the 16 MiB that are held at a time]
+    a.txt: 1
+    [`long.json` could not be read: it is longer than the 16 MiB that are held at a time]
+    `long.json` cannot be read: it has a line longer than the 16 MiB that are held at a time
+    ");
+}
+
+#[tokio::test]
 async fn keys_are_taken_out_before_a_line_is_cut_and_cannot_be_searched_for() {
     let bench = Bench::new().with_key("API_KEY", "sk-0123456789abcdef");
     bench.file(

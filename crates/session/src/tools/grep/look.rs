@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::query::{Query, Show};
 
 /// The longest line that is searched, and with `multiline` the longest file, in bytes.
-const HELD: usize = 64 << 20;
+const HELD: usize = 16 << 20;
 /// How much is shown of one line, in bytes.
 const WIDTH: usize = 300;
 
@@ -104,11 +104,24 @@ impl Looker<'_> {
             searcher.search_reader(&self.query.matcher, Watched { file, cancel }, &mut gather)
         });
         match outcome {
+            // The system's own errors have a number; this one is the searcher's, which would not hold more.
+            Err(error) if error.raw_os_error().is_none() && !self.cancel.is_cancelled() => {
+                Look::Unread(io::Error::other(self.too_long()))
+            }
             Err(error) => Look::Unread(error),
             Ok(()) if gather.is_binary => Look::Binary,
             Ok(()) if gather.found.matches == 0 => Look::Nothing,
             Ok(()) => Look::Found(gather.found.without_strays()),
         }
+    }
+
+    fn too_long(self) -> String {
+        let what = if self.query.multiline {
+            "it is longer than the"
+        } else {
+            "it has a line longer than the"
+        };
+        format!("{what} {} MiB that are held at a time", HELD >> 20)
     }
 
     /// Whether `lines`, which match, would match without keys too. What a key holds is not told by what finds it.
