@@ -104,6 +104,7 @@ Examples:
   sortie run batch.yaml
   sortie run batch.yaml --dry-run
   sortie run batch.yaml --model openai/gpt-5.4-mini --json > result.json
+  sortie run batch.yaml --record monday.yaml
   generate-tasks | sortie run - --max-concurrency 8
 
 Exit codes: 0 all completed and valid, 1 some did not, 2 nothing ran, 129 hung up, 130 interrupted, 143 terminated";
@@ -168,6 +169,9 @@ pub(crate) struct HowArgs {
     /// A settings file laid over the user's and the project's; may be given again
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
+    /// Write the run as a script, NAME.yaml, which replays it offline by `--model script/NAME`
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 impl HowArgs {

@@ -8,6 +8,7 @@ use std::{
 
 use serde_json::Value;
 use sortie_config::{Config, Environment, Flag, LoadOptions, Node, Problem, Source};
+use sortie_executor::RecordingFile;
 
 use crate::{answer, cli::HowArgs};
 
@@ -97,6 +98,11 @@ pub(crate) fn load_config(how: &HowArgs, enable_effort: bool) -> Result<Config, 
     }
     answer::warn(&config.problems);
     Ok(config)
+}
+
+/// Where the run is to be recorded to, if it is to be.
+pub(crate) fn recording_file(how: &HowArgs) -> Result<Option<RecordingFile>, Problem> {
+    how.record.as_deref().map(RecordingFile::at).transpose()
 }
 
 /// The settings as they stand, for a door that only looks. Faults in them are for whoever runs something.

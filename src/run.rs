@@ -29,12 +29,14 @@ pub(crate) fn run(args: &RunArgs) -> Exit {
 /// What was asked for. The faults of the settings and of the batch are found together.
 fn order(args: &RunArgs) -> Result<Order, Vec<Problem>> {
     let config = inputs::load_config(&args.how, false);
+    let record = inputs::recording_file(&args.how);
     let batch = inputs::read_batch_file(&args.file)
         .map(|file| (read_batch(&file.source, Door::CommandLine), file.beside));
-    match (config, batch) {
-        (Ok(config), Ok((batch, beside))) => Ok(Order {
+    match (config, record, batch) {
+        (Ok(config), Ok(record), Ok((batch, beside))) => Ok(Order {
             config,
             batch,
+            record,
             options: RunOptions {
                 run_dir: args.how.run_dir.clone(),
                 model: args.how.model.clone(),
@@ -43,8 +45,9 @@ fn order(args: &RunArgs) -> Result<Order, Vec<Problem>> {
                 ..RunOptions::default()
             },
         }),
-        (config, batch) => {
+        (config, record, batch) => {
             let mut problems = config.err().unwrap_or_default();
+            problems.extend(record.err());
             match batch {
                 Ok((batch, _)) => problems.extend_from_slice(batch.problems()),
                 Err(problem) => problems.push(problem),

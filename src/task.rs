@@ -28,6 +28,7 @@ pub(crate) fn task(args: &TaskArgs) -> Exit {
 fn order(args: &TaskArgs) -> Result<Order, Vec<Problem>> {
     let enable_effort = args.effort.is_some();
     let config = inputs::load_config(&args.how, enable_effort)?;
+    let record = inputs::recording_file(&args.how).map_err(|problem| vec![problem])?;
     let output_schema = args.schema.as_deref().map(inputs::read_schema);
     let request = TaskRequest {
         name: args.name.clone(),
@@ -45,6 +46,7 @@ fn order(args: &TaskArgs) -> Result<Order, Vec<Problem>> {
             ..Batch::default()
         }
         .into(),
+        record,
         options: RunOptions {
             run_dir: args.how.run_dir.clone(),
             model: args.how.model.clone(),

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use sortie_config::{Config, Problem};
-use sortie_executor::{Draft, Run, RunOptions};
+use sortie_executor::{Draft, Recording, RecordingFile, Run, RunOptions};
 use sortie_protocol::{RunEvent, RunResult};
 
 use crate::{
@@ -28,6 +28,8 @@ pub(crate) struct Order {
     pub(crate) batch: Draft,
     /// What the command line says.
     pub(crate) options: RunOptions,
+    /// Where the run is recorded to.
+    pub(crate) record: Option<RecordingFile>,
 }
 
 /// Makes this process the root of a run, learns what to run from `order`, runs it, and shows it. `present` makes the
@@ -83,6 +85,7 @@ async fn watch(
     let mut events = run.events();
     let stopper = run.stopper();
     let audience = Audience::start(show);
+    let mut recording = Recording::default();
     let mut finish = std::pin::pin!(run.finish());
     let result = loop {
         tokio::select! {
@@ -97,13 +100,21 @@ async fn watch(
                 }
                 None => {}
             },
-            Some(event) = events.recv() => audience.apply(&event),
+            Some(event) = events.recv() => {
+                recording.hear(&event);
+                audience.apply(&event);
+            }
             result = &mut finish => break result,
         }
     };
     while let Ok(event) = events.try_recv() {
+        recording.hear(&event);
         audience.apply(&event);
     }
+    let unrecorded = order.record.and_then(|file| {
+        let dir = result.run_dir.as_deref()?;
+        file.write(&recording, dir).err()
+    });
     let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     // The run is over and stored. A reader that does not read must not keep a signal from ending the program.
     let mut told = std::pin::pin!(tell(audience, &result, || present(&result, elapsed_ms)));
@@ -115,10 +126,13 @@ async fn watch(
             }
         }
     };
-    Ok(interruption.exit().unwrap_or(match Exit::of_run(&result) {
-        Exit::Done => written,
-        exit => exit,
-    }))
+    let recorded = match unrecorded {
+        Some(problem) => answer::not_found(problem),
+        None => Exit::Done,
+    };
+    let exits = [Exit::of_run(&result), written, recorded];
+    let worst = exits.into_iter().find(|exit| *exit != Exit::Done);
+    Ok(interruption.exit().or(worst).unwrap_or(Exit::Done))
 }
 
 /// Whoever watches the run.

@@ -34,6 +34,7 @@ pub(crate) fn events() -> Vec<RunEvent> {
         model: "local/small".into(),
         n: 1,
         status: EndedStatus::Answered,
+        retry_after_ms: None,
         usage: Usage::default(),
         tokens: Some(tokens),
         cost: Some(cost),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use sortie_config::Config;
-use sortie_protocol::{RunId, TaskId, script::ScriptEntry};
+use sortie_protocol::{RunId, TaskId, script::Script};
 
 use crate::names::Names;
 
@@ -19,7 +19,7 @@ pub(crate) struct Ground {
     pub(crate) dir: PathBuf,
     pub(crate) config: Config,
     /// The scripted models that the run's owner named, by name.
-    pub(crate) scripts: BTreeMap<String, Vec<ScriptEntry>>,
+    pub(crate) scripts: BTreeMap<String, Script>,
     roster: Mutex<Roster>,
 }
 
@@ -36,7 +36,7 @@ impl Ground {
         run: RunId,
         dir: PathBuf,
         config: Config,
-        scripts: BTreeMap<String, Vec<ScriptEntry>>,
+        scripts: BTreeMap<String, Script>,
     ) -> Self {
         Self {
             run,

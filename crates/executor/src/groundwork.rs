@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use sortie_config::{Config, Problem, Scripts};
 use sortie_discovery::Catalog;
 use sortie_policy::{Grant, RootGrant};
-use sortie_protocol::{Batch, RunId, SpawnRule, script::ScriptEntry};
+use sortie_protocol::{Batch, RunId, SpawnRule, script::Script};
 
 use crate::{dispatch::Caller, ground::Ground, request::Draft, run::RunOptions, unix};
 
@@ -87,7 +87,7 @@ fn scripts(
     agents: &Catalog,
     batch: &Batch,
     beside: &Path,
-) -> Result<BTreeMap<String, Vec<ScriptEntry>>, Problem> {
+) -> Result<BTreeMap<String, Script>, Problem> {
     let own = batch
         .model
         .as_deref()
@@ -96,7 +96,7 @@ fn scripts(
     let mut scripts = BTreeMap::new();
     for name in sortie_policy::scripts_named(&config.settings, agents, batch.model.as_deref()) {
         match Scripts::load(&name, beside, &config.places) {
-            Ok(entries) => drop(scripts.insert(name, entries)),
+            Ok(entries) => drop(scripts.insert(name, entries.into())),
             Err(problem) if own == Some(name.as_str()) => return Err(problem),
             Err(problem) => tracing::info!(script = name, %problem, "a script cannot be loaded"),
         }

@@ -156,7 +156,7 @@ pub(crate) fn cooldown(ended: &Ended, default: Duration) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use sortie_protocol::{Api, Effort};
+    use sortie_protocol::{Api, Effort, script::Script};
 
     use super::*;
 
@@ -175,7 +175,7 @@ mod tests {
             context_window: None,
             max_tokens: None,
             price: None,
-            script: Vec::new(),
+            script: Script::default(),
         }
     }
 

@@ -144,6 +144,8 @@ pub enum RunEventKind {
         /// How it ended.
         #[serde(flatten)]
         status: EndedStatus,
+        /// How long its provider asked to wait, in milliseconds.
+        retry_after_ms: Option<u64>,
         /// What it used.
         usage: Usage,
         /// All tokens of the task so far; `None` when nobody reported any.

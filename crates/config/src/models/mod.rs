@@ -11,7 +11,7 @@ mod wire_effort;
 
 use std::path::PathBuf;
 
-use sortie_protocol::{Candidate, Thinking};
+use sortie_protocol::{Candidate, Thinking, script::Script};
 
 pub use command::{Running, Start};
 pub use provider::{
@@ -176,7 +176,7 @@ impl Models {
             max_tokens: wire_effort::max_tokens(model, api, wire_effort.as_ref()),
             wire_effort,
             price: model.price,
-            script: Vec::new(),
+            script: Script::default(),
         })
     }
 }

@@ -1,6 +1,6 @@
 use std::fs;
 
-use sortie_protocol::{Api, Effort, Price, WireEffort};
+use sortie_protocol::{Api, Effort, Price, WireEffort, script::Script};
 
 use super::*;
 use crate::{Source, shown::shown};
@@ -69,7 +69,7 @@ fn a_row_needs_only_its_id() {
                 output: 1.5,
                 ..Price::default()
             }),
-            script: Vec::new(),
+            script: Script::default(),
         })
     );
 }

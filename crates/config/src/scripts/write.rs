@@ -42,7 +42,7 @@ pub(super) fn write(preface: &str, entries: &[ScriptEntry]) -> Result<String, Un
         match Node::parse(&source).and_then(|_| read(&source)) {
             Ok(same) if same == entries => return Ok(text),
             Ok(_) => "it reads back as another".clone_into(&mut refused),
-            Err(problem) => refused = problem.message().to_owned(),
+            Err(problem) => problem.message().clone_into(&mut refused),
         }
     }
     Err(Unwritable(refused))

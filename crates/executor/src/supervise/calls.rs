@@ -179,6 +179,7 @@ impl Supervisor<'_> {
             model: model.map_or_else(String::new, |model| model.selector.clone()),
             n: self.receipt.requests(),
             status,
+            retry_after_ms: ended.retry_after_ms,
             usage: ended.usage,
             tokens: so_far.tokens(),
             cost: so_far.cost,
