@@ -224,7 +224,7 @@ fn scripts_are_named_by_users_and_not_by_projects() {
     insta::assert_snapshot!(bench.refused(&script, &task("designer")), @"`--model`: there is no script `one` (put `one.yaml` beside the batch, or into `scripts` of your own folder)");
     bench
         .scripts
-        .insert("one".into(), vec![ScriptEntry::default()]);
+        .insert("one".into(), vec![ScriptEntry::default()].into());
     let policy = bench.resolve(&script, &task("designer")).unwrap();
     assert_eq!(used(&policy), ["script/one"]);
     assert_eq!(
@@ -261,7 +261,7 @@ modelRoles: {slow: keyed/locked, plan: script/two, tiny: script/one}",
     for name in ["one", "two"] {
         bench
             .scripts
-            .insert(name.into(), vec![ScriptEntry::default()]);
+            .insert(name.into(), vec![ScriptEntry::default()].into());
     }
     let script = run(Some("script/one"));
     for agent in ["pin", "moved", "free", "slow", "family"] {

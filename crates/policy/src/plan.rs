@@ -8,6 +8,7 @@ use sortie_prompts::{
 };
 use sortie_protocol::{
     AgentRef, Candidate, Mode, PlannedTool, RunId, SessionPlan, SpawnRule, TaskId,
+    script::ScriptEntry,
 };
 
 use crate::{effective::EffectivePolicy, parameters};
@@ -111,13 +112,15 @@ impl EffectivePolicy {
 
     /// A candidate with the script entries that this child may come to.
     fn for_child(&self, candidate: &Candidate, id: &TaskId) -> Candidate {
-        let mut candidate = candidate.clone();
-        candidate.script.retain(|entry| {
+        let matches = |entry: &&ScriptEntry| {
             entry
                 .when
                 .matches_child(self.agent_name(), id.as_str(), self.depth)
-        });
-        candidate
+        };
+        Candidate {
+            script: candidate.script.iter().filter(matches).cloned().collect(),
+            ..candidate.clone()
+        }
     }
 }
 

@@ -158,7 +158,8 @@ fn a_child_gets_the_script_entries_that_it_may_come_to() {
             entry(Some("scout"), "no"),
             entry(Some("task"), "yes"),
             entry(None, "also"),
-        ],
+        ]
+        .into(),
     );
     let grant = Grant::root(RootGrant {
         model: Some(RunModel::Flag("script/s".into())),

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs};
 
 use sortie_config::{Config, Environment, LoadOptions, Problem};
 use sortie_discovery::{AgentDefinition, Catalog};
-use sortie_protocol::{AgentSource, Mode, SpawnRule, TaskRequest, script::ScriptEntry};
+use sortie_protocol::{AgentSource, Mode, SpawnRule, TaskRequest, script::Script};
 
 use crate::{EffectivePolicy, Grant, RootGrant, RunModel, World, resolve};
 
@@ -49,7 +49,7 @@ providers:
 pub(crate) struct Bench {
     pub config: Config,
     pub agents: Catalog,
-    pub scripts: BTreeMap<String, Vec<ScriptEntry>>,
+    pub scripts: BTreeMap<String, Script>,
 }
 
 impl Bench {

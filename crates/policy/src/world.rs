@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sortie_config::{Models, Settings};
 use sortie_discovery::Catalog;
-use sortie_protocol::script::ScriptEntry;
+use sortie_protocol::script::Script;
 
 /// Everything that a decision looks at beside the grant and the request, read beforehand.
 #[derive(Clone, Copy, Debug)]
@@ -17,5 +17,5 @@ pub struct World<'a> {
     pub agents: &'a Catalog,
     /// The scripts that were read, by name; see [`scripts_named`](crate::scripts_named). One that is missing here
     /// cannot be used.
-    pub scripts: &'a BTreeMap<String, Vec<ScriptEntry>>,
+    pub scripts: &'a BTreeMap<String, Script>,
 }

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Thinking, Usage, WireEffort, script::ScriptEntry};
+use crate::{
+    Thinking, Usage, WireEffort,
+    script::{Script, ScriptEntry},
+};
 
 /// The protocol that an endpoint speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -135,6 +138,11 @@ pub struct Candidate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// The turns, for [`Api::Script`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub script: Vec<ScriptEntry>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    #[schemars(with = "Vec<ScriptEntry>")]
+    pub script: Script,
+}
+
+fn is_empty(script: &Script) -> bool {
+    script.is_empty()
 }

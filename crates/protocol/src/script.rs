@@ -1,10 +1,44 @@
 //! A scripted model: what a `script/NAME` provider answers, turn by turn.
 
+use std::{ops::Deref, sync::Arc};
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::Usage;
+
+/// The entries of one script. Copies share them: a recorded run has an entry for each of its tasks, and each task that
+/// waits holds the script.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<ScriptEntry>", into = "Vec<ScriptEntry>")]
+pub struct Script(Arc<[ScriptEntry]>);
+
+impl Deref for Script {
+    type Target = [ScriptEntry];
+
+    fn deref(&self) -> &[ScriptEntry] {
+        &self.0
+    }
+}
+
+impl From<Vec<ScriptEntry>> for Script {
+    fn from(entries: Vec<ScriptEntry>) -> Self {
+        Self(entries.into())
+    }
+}
+
+impl From<Script> for Vec<ScriptEntry> {
+    fn from(script: Script) -> Self {
+        script.to_vec()
+    }
+}
+
+impl FromIterator<ScriptEntry> for Script {
+    fn from_iter<I: IntoIterator<Item = ScriptEntry>>(entries: I) -> Self {
+        Self(entries.into_iter().collect())
+    }
+}
 
 /// Turns for the requests that `when` matches. Entries are tried in file order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -211,8 +245,11 @@ pub struct ScriptCall {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Finish {
-    /// The structured result.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The structured result. Null is data too.
+    #[serde(
+        deserialize_with = "as_written",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub data: Option<Value>,
     /// Say this text first and hand it in as the result.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,6 +260,11 @@ pub struct Finish {
     /// Hand `data` in as a part with this label, and go on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
+}
+
+/// What stands there, even where that is null.
+fn as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 impl Finish {
@@ -303,6 +345,12 @@ mod tests {
             ..Finish::default()
         };
         assert_eq!(text.arguments(), serde_json::json!({"type": "text"}));
+        let null = Finish {
+            data: Some(Value::Null),
+            ..Finish::default()
+        };
+        let wired = serde_json::to_string(&null).unwrap();
+        assert_eq!(serde_json::from_str::<Finish>(&wired).unwrap(), null);
         let section = Finish {
             data: Some(1.into()),
             section: Some("findings".into()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use sortie_protocol::{
-    Api, Candidate, Origin, PlannedTool, Record, RecordKind, Secrets, WireEffort,
+    Api, Candidate, Origin, PlannedTool, Record, RecordKind, Secrets, WireEffort, script::Script,
 };
 use sortie_testkit::ModelServer;
 
@@ -30,7 +30,7 @@ pub(super) fn candidate(base_url: &str) -> Candidate {
         context_window: None,
         max_tokens: None,
         price: None,
-        script: Vec::new(),
+        script: Script::default(),
     }
 }
 
