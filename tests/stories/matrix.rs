@@ -5,6 +5,7 @@
 //! passes, and as trouble that lasts.
 
 mod answers;
+mod midway;
 mod requests;
 
 use std::{
