@@ -125,6 +125,6 @@ async fn no_key_of_the_run_stands_in_what_a_tool_answers() {
     let heard = converse(opening, Box::new(|_| None)).await;
     assert_eq!(
         heard.texts()[..2],
-        ["true read: [key A]\n", "true read: is [key A]\n"]
+        ["true read: [key A]  17 B\n", "true read: is [key A]\n"]
     );
 }

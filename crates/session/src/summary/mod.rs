@@ -13,6 +13,7 @@
 
 mod choice;
 mod language;
+mod memory;
 mod outline;
 mod rows;
 mod sheet;
@@ -28,7 +29,7 @@ use rows::Rows;
 use sheet::Sheet;
 
 /// Longer texts are not summarised, in bytes: what it takes to parse one would be felt.
-pub(crate) const LONGEST: usize = 2 << 20;
+pub(crate) const LONGEST: usize = 1 << 20;
 /// Shorter texts are shown as they are, in bytes.
 const SHORTEST: usize = 8 << 10;
 /// Texts of up to this many lines are shown as they are if they fit in an answer.

@@ -10,6 +10,7 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 use super::{
     Source,
     language::{Class, Kind, Language, body},
+    memory::give_back,
     rows::Rows,
 };
 
@@ -45,13 +46,18 @@ pub(super) struct Declaration {
 
 /// The declarations of `source`, in the order of their lines; `None` when it cannot be understood.
 pub(super) fn outline(source: &Source<'_>, rows: &Rows<'_>) -> Option<Vec<Declaration>> {
-    let tree = parse(source)?;
+    let found = parse(source).and_then(|tree| declarations(&tree, source.language, rows));
+    give_back();
+    found
+}
+
+fn declarations(tree: &Tree, language: Language, rows: &Rows<'_>) -> Option<Vec<Declaration>> {
     let root = tree.root_node();
     if faulty_rows(root, 0) > rows.count() / FAULTLESS {
         return None;
     }
     let mut walk = Walk {
-        language: source.language,
+        language,
         rows,
         found: Vec::new(),
         free: 0,
