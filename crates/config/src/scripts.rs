@@ -126,6 +126,7 @@ fn when(node: &Node) -> Result<When, Misfit> {
 
 const TURN_KEYS: &[&str] = &[
     "think", "text", "tool", "args", "tools", "finish", "error", "cut", "stall", "end", "usage",
+    "repeat",
 ];
 
 fn turn(node: &Node) -> Result<Turn, Misfit> {
@@ -151,6 +152,7 @@ fn turn(node: &Node) -> Result<Turn, Misfit> {
             })
             .map(owned)?,
         usage: fields.get("usage").map(usage).transpose()?,
+        repeat: fields.switch("repeat")?.unwrap_or_default(),
     };
     if turn.args.is_some() && turn.tool.is_none() {
         return Err(Misfit::new("a turn has `args` and no `tool`", node));
@@ -218,7 +220,7 @@ fn finish(node: &Node) -> Result<Finish, Misfit> {
 }
 
 fn error(node: &Node) -> Result<ScriptError, Misfit> {
-    let fields = strict(node, "`error`", &["status", "retryAfterS"])?;
+    let fields = strict(node, "`error`", &["status", "message", "retryAfterS"])?;
     let status = fields.read("status", "an HTTP status, 400 to 599", |node| {
         node.as_text()?
             .parse()
@@ -227,6 +229,7 @@ fn error(node: &Node) -> Result<ScriptError, Misfit> {
     })?;
     Ok(ScriptError {
         status: status.ok_or_else(|| Misfit::new("`error` says no `status`", node))?,
+        message: words(fields, "message")?,
         retry_after_s: fields.number("retryAfterS")?,
     })
 }

@@ -36,7 +36,7 @@ fn every_part_of_a_turn_is_read() {
     - {finish: {data: null}}
     - {finish: {section: findings, data: [1, {a: b}]}}
     - {finish: {text: done}, end: length}
-    - {error: {status: 429, retryAfterS: 1.5}}
+    - {error: {status: 429, retryAfterS: 1.5, message: slow down}, repeat: true}
     - {text: half, cut: true}
     - {stall: true}
     - {finish: {error: gave up}}
@@ -55,7 +55,7 @@ fn every_part_of_a_turn_is_read() {
     {"finish":{"data":null}}
     {"finish":{"data":[1,{"a":"b"}],"section":"findings"}}
     {"finish":{"text":"done"},"end":"length"}
-    {"error":{"status":429,"retryAfterS":1.5}}
+    {"error":{"status":429,"message":"slow down","retryAfterS":1.5},"repeat":true}
     {"text":"half","cut":true}
     {"stall":true}
     {"finish":{"error":"gave up"}}

@@ -320,7 +320,12 @@ async fn the_receipt_tells_what_was_tried_and_skipped() {
         "w",
         "---\nname: w\ndescription: works\nmodel: [one/a, two/b]\n---\nx\n",
     );
-    let result = stage.run(&fake, batch(2, "w")).await;
+    let options = RunOptions {
+        model: None,
+        ..stage.options()
+    };
+    let run = stage.start_with(&fake, batch(2, "w"), options).unwrap();
+    let result = run.finish().await;
     let told: Vec<_> = result
         .tasks
         .iter()

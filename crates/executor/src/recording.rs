@@ -2,149 +2,168 @@
 //!
 //! Made of two things: what the run left on disk, which holds every answer, and what was heard while it went on, which
 //! holds the requests that got none. An answer becomes a turn of its own child. A request without one becomes a turn
-//! only where nothing came after it: whoever replays has one model, and no reason to wait for it.
+//! only where it ended its task: whoever replays has one model, and no reason to wait for it.
 
-mod failure;
+mod ending;
 mod file;
+mod folders;
+mod preface;
 mod turn;
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::HashMap, path::Path};
 
 use serde_json::Value;
 use sortie_config::{Scripts, Unwritable};
 use sortie_protocol::{
-    EndedStatus, OutcomeKind, RecordKind, RunEvent, RunEventKind, TaskId,
-    script::{ScriptEntry, Turn, When, mark_scratch},
+    AssistantTurn, EndedStatus, OutcomeKind, RecordKind, RunEvent, RunEventKind, TaskId,
+    TaskResult,
+    script::{ScriptEntry, Turn, When},
+    tool::YIELD,
 };
 
 pub use file::RecordingFile;
 
-use self::failure::Failure;
+use self::{
+    ending::{Ending, Known},
+    folders::Folders,
+};
 use crate::{
-    history::{StoredRun, StoredTask, TaskState},
+    history::{StoredRun, TaskState},
     transcript::Transcript,
 };
-
-/// How each recording begins, behind the `# ` of a comment.
-const SIGN: &str = "Recorded from run ";
 
 /// What is heard of a run that will be written as a script.
 #[derive(Debug, Default)]
 pub struct Recording {
-    /// The requests of each task since its last answer.
-    failures: HashMap<TaskId, Vec<Failure>>,
+    /// What became of the last request of each task whose last request got no answer.
+    failures: HashMap<TaskId, EndedStatus>,
+}
+
+/// One task of a run, as a script has it.
+#[derive(Debug)]
+struct Part<'a> {
+    task: &'a TaskId,
+    turns: Vec<Turn>,
+    /// How the task ended, where no turn brings that about.
+    lost: Option<&'static str>,
 }
 
 impl Recording {
     /// Hears an event. Those of the run itself are never left out, so none of its requests is missed.
     pub fn hear(&mut self, event: &RunEvent) {
-        let (
-            Some(task),
-            RunEventKind::Answered {
-                model,
-                status,
-                retry_after_ms,
-                ..
-            },
-        ) = (&event.task, &event.kind)
-        else {
-            return;
-        };
-        let failures = self.failures.entry(task.clone()).or_default();
-        // Whoever replays has only the model that was left with.
-        if failures.last().is_some_and(|last| last.model != *model) {
-            failures.clear();
-        }
-        match status {
-            EndedStatus::Answered => failures.clear(),
-            status => failures.push(Failure {
-                model: model.clone(),
-                status: status.clone(),
-                retry_after_ms: *retry_after_ms,
-            }),
+        match (&event.task, &event.kind) {
+            (Some(task), RunEventKind::Answered { status, .. })
+                if *status == EndedStatus::Answered =>
+            {
+                self.failures.remove(task);
+            }
+            (Some(task), RunEventKind::Answered { status, .. }) => {
+                self.failures.insert(task.clone(), status.clone());
+            }
+            _ => {}
         }
     }
 
-    /// The script `name` of `run`, with an entry for each task that asked a model anything, and a preface that says how
-    /// to replay it and what that cannot show.
+    /// The script `name` of `run`, with an entry for each task that was answered or that failed for want of an answer,
+    /// and a preface that says how to replay it and what that cannot show.
     pub fn script(&self, run: &StoredRun, name: &str) -> Result<String, Unwritable> {
-        let entries: Vec<_> = run
+        let results: HashMap<&TaskId, &TaskResult> = run
             .tasks
             .iter()
-            .map(|task| ScriptEntry {
+            .filter_map(|task| match &task.state {
+                TaskState::Ended(result) => Some((&task.id, &**result)),
+                TaskState::Queued | TaskState::Started => None,
+            })
+            .collect();
+        let parts: Vec<_> = run
+            .tasks
+            .iter()
+            .map(|task| self.part(&run.dir, &task.id, &results))
+            .collect();
+        let preface = preface::of(run, name, &parts);
+        let entries: Vec<_> = parts
+            .into_iter()
+            .filter(|part| !part.turns.is_empty())
+            .map(|part| ScriptEntry {
                 when: When {
-                    task: Some(task.id.to_string()),
+                    task: Some(part.task.to_string()),
                     ..When::default()
                 },
-                turns: self.turns(&run.dir, task),
+                turns: part.turns,
             })
-            .filter(|entry| !entry.turns.is_empty())
             .collect();
-        Scripts::text(&preface(run, name), &entries)
+        Scripts::text(&preface, &entries)
     }
 
-    fn turns(&self, dir: &Path, task: &StoredTask) -> Vec<Turn> {
-        // A task that has none asked nothing.
-        let transcript =
-            Transcript::load(&dir.join(format!("{}.jsonl", task.id))).unwrap_or_default();
-        let scratch = scratch(dir, &task.id).unwrap_or_default();
-        let records = transcript.records.iter();
-        let answers = records.filter_map(|record| match &record.kind {
-            RecordKind::Assistant(answer) => Some(turn::of(answer)),
-            _ => None,
-        });
+    fn part<'a>(
+        &self,
+        dir: &Path,
+        task: &'a TaskId,
+        results: &HashMap<&TaskId, &TaskResult>,
+    ) -> Part<'a> {
+        let answers = answers(dir, task);
+        let folders = Folders::of(dir, task);
         let mut turns: Vec<Turn> = answers
-            .map(|turn| turn.map_text(&|text| mark_scratch(text, &scratch)))
+            .iter()
+            .map(|answer| turn::of(answer).map_text(&|text| folders.mark(text)))
             .collect();
-        if let TaskState::Ended(result) = &task.state {
-            let failures = self.failures.get(&task.id);
-            let failures = failures.into_iter().flatten();
-            turns.extend(failures.filter_map(|failure| failure.turn(&result.outcome)));
-        }
-        turns
+        let Some(result) = results.get(task) else {
+            let lost = Some("no end");
+            return Part { task, turns, lost };
+        };
+        let known = Known {
+            failure: self.failures.get(task),
+            partial: partial(result, &answers),
+            answers: answers.len() as u64,
+            is_below_a_timeout: is_below_a_timeout(task, results),
+        };
+        let lost = match Ending::of(result, known) {
+            Ending::Answered => None,
+            Ending::By(turn) => {
+                turns.push(turn.map_text(&|text| folders.mark(text)));
+                None
+            }
+            Ending::Lost => Some(result.outcome.kind.as_str()),
+        };
+        Part { task, turns, lost }
     }
 }
 
-/// The folder of its own that a task was given, as its plan names it.
-fn scratch(dir: &Path, task: &TaskId) -> Option<String> {
-    let stored = fs::read(dir.join(format!("plans/{task}.json"))).ok()?;
-    let stored: Value = serde_json::from_slice(&stored).ok()?;
-    Some(stored.pointer("/plan/scratch")?.as_str()?.to_owned())
+/// What a task was answered, as far as that can be read.
+fn answers(dir: &Path, task: &TaskId) -> Vec<AssistantTurn> {
+    // A task without a transcript asked nothing.
+    let transcript = Transcript::load(&dir.join(format!("{task}.jsonl"))).unwrap_or_default();
+    let records = transcript.records.into_iter();
+    records
+        .filter_map(|record| match record.kind {
+            RecordKind::Assistant(answer) => Some(answer),
+            _ => None,
+        })
+        .collect()
 }
 
-fn preface(run: &StoredRun, name: &str) -> String {
-    let mut lines = vec![
-        format!("{SIGN}{}. Beside its batch it replays by", run.run),
-        format!("  sortie run BATCH --model script/{name}"),
-        "Every task says and calls what it said and called then; tools really run.".to_owned(),
-    ];
-    let lost: Vec<_> = run.tasks.iter().filter_map(lost).collect();
-    if !lost.is_empty() {
-        lines.push("How these ended was not a model's doing, and does not come again:".to_owned());
-        lines.extend(lost);
-    }
-    lines.join("\n")
-}
-
-/// The end of a task that no script can bring about.
-fn lost(task: &StoredTask) -> Option<String> {
-    let ended = match &task.state {
-        TaskState::Ended(result) => result.outcome.kind,
-        TaskState::Queued | TaskState::Started => return Some(format!("  {}: no end", task.id)),
+/// The text of an answer that broke off, which is all that a result says of it: its output, where that is none of the
+/// whole answers.
+fn partial<'a>(result: &'a TaskResult, answers: &[AssistantTurn]) -> Option<&'a str> {
+    let hands_in_a_part = |answer: &AssistantTurn| {
+        let mut calls = answer.calls.iter();
+        calls.any(|call| call.name == YIELD && call.args.get("type").is_some_and(Value::is_array))
     };
-    let is_lost = match ended {
-        OutcomeKind::Crashed | OutcomeKind::Cancelled => true,
-        OutcomeKind::TimedOut => task_reason(task) == Some("total"),
-        _ => false,
-    };
-    is_lost.then(|| format!("  {}: {}", task.id, ended.as_str()))
+    let output = result.output.as_deref()?;
+    let mut texts = answers.iter().rev().map(|answer| answer.text.trim());
+    let last = texts.find(|text| !text.is_empty());
+    let is_known = last == Some(output) || answers.iter().any(hands_in_a_part);
+    (!is_known).then_some(output)
 }
 
-fn task_reason(task: &StoredTask) -> Option<&str> {
-    match &task.state {
-        TaskState::Ended(result) => result.outcome.reason.as_deref(),
-        TaskState::Queued | TaskState::Started => None,
-    }
+/// Whether a task above this one ran out of time, and took it along.
+fn is_below_a_timeout(task: &TaskId, results: &HashMap<&TaskId, &TaskResult>) -> bool {
+    let mut above = std::iter::successors(task.parent(), TaskId::parent);
+    above.any(|task| {
+        results
+            .get(&task)
+            .is_some_and(|result| result.outcome.kind == OutcomeKind::TimedOut)
+    })
 }
 
 #[cfg(test)]

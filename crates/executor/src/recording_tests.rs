@@ -1,51 +1,11 @@
+use std::fs;
+
 use sortie_protocol::{
     AssistantTurn, Outcome, Record, RunId, StopReason, TaskResult, ToolCall, Usage,
 };
 
 use super::*;
-use crate::history::RunState;
-
-/// What became of one request of the task `A`.
-fn over(model: &str, status: EndedStatus, retry_after_ms: Option<u64>) -> RunEvent {
-    RunEvent {
-        seq: 1,
-        at_ms: 0,
-        task: Some(TaskId::from("A".to_owned())),
-        kind: RunEventKind::Answered {
-            model: model.into(),
-            n: 1,
-            status,
-            retry_after_ms,
-            usage: Usage::default(),
-            tokens: None,
-            cost: None,
-        },
-    }
-}
-
-fn refused(http: u16) -> EndedStatus {
-    EndedStatus::Refused {
-        http,
-        message: "no".into(),
-    }
-}
-
-fn broken() -> EndedStatus {
-    EndedStatus::Broken {
-        message: "cut".into(),
-    }
-}
-
-/// The turns of the task `A` that ended so, after these requests.
-fn failures(kind: OutcomeKind, reason: &str, events: &[RunEvent]) -> String {
-    let mut recording = Recording::default();
-    for event in events {
-        recording.hear(event);
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let turns = recording.turns(folder.path(), &ended(kind, reason));
-    serde_json::to_string(&turns).unwrap()
-}
+use crate::history::{RunState, StoredTask};
 
 fn ended(kind: OutcomeKind, reason: &str) -> StoredTask {
     let result: TaskResult = serde_json::from_value(serde_json::json!({
@@ -72,58 +32,81 @@ fn ended(kind: OutcomeKind, reason: &str) -> StoredTask {
     }
 }
 
+/// An event of the task `A`: what became of a request.
+fn over(status: EndedStatus) -> RunEvent {
+    RunEvent {
+        seq: 1,
+        at_ms: 0,
+        task: Some(TaskId::from("A".to_owned())),
+        kind: RunEventKind::Answered {
+            model: "p/a".into(),
+            n: 1,
+            status,
+            retry_after_ms: None,
+            usage: Usage::default(),
+            tokens: None,
+            cost: None,
+        },
+    }
+}
+
 #[test]
 fn only_what_ended_a_task_fails_again() {
-    use OutcomeKind::{Completed, Failed, TimedOut};
+    let refused = EndedStatus::Refused {
+        http: 401,
+        message: "no".into(),
+    };
+    let turns = |heard: &[EndedStatus]| {
+        let mut recording = Recording::default();
+        for status in heard {
+            recording.hear(&over(status.clone()));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let task = ended(OutcomeKind::Failed, "provider_error");
+        let TaskState::Ended(result) = &task.state else {
+            panic!("it ended");
+        };
+        let results = HashMap::from([(&task.id, result.as_ref())]);
+        let part = recording.part(folder.path(), &task.id, &results);
+        serde_json::to_string(&part.turns).unwrap()
+    };
+    let gone = EndedStatus::Broken {
+        message: "gone".into(),
+    };
     let told = [
-        // An answer came after it.
-        failures(
-            Completed,
-            "",
-            &[
-                over("p/a", refused(500), None),
-                over("p/a", EndedStatus::Answered, None),
-            ],
-        ),
-        // Another model was left to try.
-        failures(
-            Failed,
-            "provider_error",
-            &[
-                over("p/a", refused(401), None),
-                over("p/b", refused(500), None),
-                over("p/b", refused(500), None),
-            ],
-        ),
-        failures(
-            Failed,
-            "rate_limited",
-            &[over("p/a", refused(403), Some(1_500))],
-        ),
-        failures(Failed, "provider_error", &[over("p/a", refused(307), None)]),
-        failures(Failed, "connection", &[over("p/a", broken(), None)]),
-        failures(Failed, "provider_error", &[over("p/a", broken(), None)]),
-        failures(
-            TimedOut,
-            "idle",
-            &[over("p/a", EndedStatus::Abandoned, None)],
-        ),
-        failures(
-            TimedOut,
-            "total",
-            &[over("p/a", EndedStatus::Abandoned, None)],
-        ),
+        turns(&[refused.clone(), gone.clone()]),
+        turns(&[gone, EndedStatus::Answered, refused]),
     ];
     insta::assert_snapshot!(told.join("\n"), @r#"
-    []
-    [{"error":{"status":500}},{"error":{"status":500}}]
-    [{"error":{"status":429,"retryAfterS":1.5}}]
-    [{"error":{"status":400}}]
-    [{"cut":true}]
-    [{"error":{"status":500}}]
-    [{"stall":true}]
-    []
+    [{"error":{"status":500,"message":"gone"},"repeat":true}]
+    [{"error":{"status":401,"message":"no"},"repeat":true}]
     "#);
+}
+
+#[test]
+fn the_text_of_an_answer_that_broke_off_is_the_output_that_no_answer_is() {
+    let said = |text: &str| AssistantTurn {
+        candidate: 0,
+        thoughts: Vec::new(),
+        text: text.into(),
+        calls: Vec::new(),
+        stop: StopReason::Stop,
+        usage: Usage::default(),
+    };
+    let TaskState::Ended(mut result) = ended(OutcomeKind::TimedOut, "idle").state else {
+        panic!("it ended");
+    };
+    assert_eq!(partial(&result, &[]), None);
+    result.output = Some("so far".into());
+    assert_eq!(partial(&result, &[said("before")]), Some("so far"));
+    assert_eq!(partial(&result, &[said(" so far\n"), said("")]), None);
+    let mut part = said("");
+    part.calls.push(ToolCall {
+        id: "c".into(),
+        name: "yield".into(),
+        args: serde_json::json!({"type": ["a"], "data": 1}),
+    });
+    assert_eq!(partial(&result, &[part]), None);
 }
 
 #[test]
@@ -175,7 +158,7 @@ fn a_run_becomes_a_script() {
     # Recorded from run r1. Beside its batch it replays by
     #   sortie run BATCH --model script/monday
     # Every task says and calls what it said and called then; tools really run.
-    # How these ended was not a model's doing, and does not come again:
+    # How these ended was not a model's doing, and does not come again; who asks for more than is here ends as `script_ended`:
     #   A: crashed
     #   B: no end
     - when:

@@ -6,6 +6,7 @@ use tokio::time::sleep;
 
 use super::*;
 use crate::{
+    RunOptions,
     fake::Fake,
     launch::{Exit, Signal},
     stage::{Stage, endings},
@@ -134,7 +135,7 @@ async fn a_refused_call_leaves_no_name_no_slot_and_no_file() {
 #[tokio::test(start_paused = true)]
 async fn a_task_without_its_key_takes_no_name() {
     let stage = Stage::new("");
-    let keyless = "providers: {one: {baseUrl: 'http://127.0.0.1:9/v1', api: openai-completions, apiKey: '!exit 3', models: [{id: a}]}}\n";
+    let keyless = "providers: {one: {baseUrl: 'http://127.0.0.1:9/v1', api: openai-completions, apiKey: '!exit 3', models: [{id: a}]}, two: {baseUrl: 'http://127.0.0.1:9/v1', api: openai-completions, models: [{id: b}]}}\n";
     let pinned = "---\nname: pinned\ndescription: has a model\nmodel: one/a\n---\nx\n";
     let boss = "---\nname: boss\ndescription: may delegate\ntools: [task]\nspawns: '*'\n---\nx\n";
     stage.project.user_file("models.yml", keyless);
@@ -151,7 +152,12 @@ async fn a_task_without_its_key_takes_no_name() {
         child.finish(&refusal).await
     });
     let tasks = json!({"tasks": [{"name": "boss", "agent": "boss", "task": "t"}]});
-    let result = stage.run(&fake, tasks).await;
+    let options = RunOptions {
+        model: Some("two/b".into()),
+        ..stage.options()
+    };
+    let run = stage.start_with(&fake, tasks, options).unwrap();
+    let result = run.finish().await;
     insta::assert_snapshot!(result.tasks[0].output.as_deref().unwrap(), @r"
     nothing was started:
     - the command for `one.apiKey` failed: exit status: 3 (run the command in a shell to see what it prints)

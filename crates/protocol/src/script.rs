@@ -184,6 +184,10 @@ pub struct Turn {
     /// The usage to report; absent reports none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// Whether the turn is never used up: every further request that its entry answers gets it too. What fails so
+    /// fails for good, and is neither tried again nor waited for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeat: bool,
 }
 
 impl Turn {
@@ -288,11 +292,14 @@ impl Finish {
 }
 
 /// An HTTP error that a scripted model answers with.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptError {
     /// The HTTP status.
     pub status: u16,
+    /// What the provider says of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     /// The `Retry-After` header, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,

@@ -41,8 +41,10 @@ fn a_script_is_pleasant_to_read() {
         Turn {
             error: Some(ScriptError {
                 status: 429,
+                message: Some("slow down: 2 of 2".into()),
                 retry_after_s: Some(1.5),
             }),
+            repeat: true,
             ..Turn::default()
         },
     ];
@@ -83,7 +85,9 @@ fn a_script_is_pleasant_to_read() {
         end: length
       - error:
           status: 429
+          message: "slow down: 2 of 2"
           retryAfterS: 1.5
+        repeat: true
     "#);
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use sortie_config::Problem;
 
-use super::{Recording, SIGN};
+use super::{Recording, preface::SIGN};
 use crate::history::StoredRun;
 
 /// What a script's file may end in.

@@ -1,9 +1,9 @@
 //! What a child asks of its root.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
-use sortie_protocol::{Call, Down, Ended, EndedStatus, Reply, RunEventKind, TaskResult};
+use sortie_protocol::{Api, Call, Down, Ended, EndedStatus, Reply, RunEventKind, TaskResult};
 
 use super::{
     child::Supervisor,
@@ -162,13 +162,18 @@ impl Supervisor<'_> {
     pub(super) fn ended(&mut self, ended: &Ended) {
         self.text_is_over();
         self.receipt.ended(ended);
+        let candidates = self.job.policy.candidates();
+        let model = candidates.get(ended.candidate);
         if self.request.is_of(ended.admit) {
-            let cooldown = receipt::cooldown(ended, DEFAULT_COOLDOWN);
+            // No server stands behind a script that a whole family asks: it rests only for as long as it says.
+            let default = match model.map(|model| model.api) {
+                Some(Api::Script) => Duration::ZERO,
+                _ => DEFAULT_COOLDOWN,
+            };
+            let cooldown = receipt::cooldown(ended, default);
             self.family.gate.ended(&self.job.id, cooldown);
             self.request_is_over();
         }
-        let candidates = self.job.policy.candidates();
-        let model = candidates.get(ended.candidate);
         let mut status = ended.status.clone();
         if let EndedStatus::Refused { message, .. } | EndedStatus::Broken { message } = &mut status
         {

@@ -33,9 +33,22 @@ pub enum ModelError {
     /// The request could not be made: the plan asks for what this client cannot do.
     #[error("the request cannot be made: {0}")]
     Request(String),
+    /// The same error for this and every further request: a script says so.
+    #[error(transparent)]
+    ForGood(Box<Self>),
     /// A scripted model has no turn for this request.
     #[error(
         "the script has no turn for request {0}: no `when` fits it, or the turns of those that do are used up"
     )]
     ScriptEnded(u64),
+}
+
+impl ModelError {
+    /// What happened, whether or not it happens every time.
+    pub(crate) fn itself(&self) -> &Self {
+        match self {
+            Self::ForGood(error) => error,
+            error => error,
+        }
+    }
 }

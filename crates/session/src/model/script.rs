@@ -42,8 +42,10 @@ impl ScriptClient {
         let (entry, taken) = entries
             .filter(|(entry, _)| entry.when.request.is_none_or(|wanted| wanted == n))
             .find(|(entry, taken)| **taken < entry.turns.len())?;
-        *taken += 1;
-        let turn = entry.turns.get(*taken - 1)?.clone();
+        let turn = entry.turns.get(*taken)?.clone();
+        if !turn.repeat {
+            *taken += 1;
+        }
         let scratch = self.scratch.to_string_lossy();
         Some(turn.map_text(&|text| fill_scratch(text, &scratch)))
     }
@@ -127,21 +129,11 @@ enum End {
 }
 
 fn how_it_ends(turn: &Turn, has_calls: bool) -> Result<End, ModelError> {
-    if let Some(ScriptError {
-        status,
-        retry_after_s,
-    }) = turn.error
-    {
-        let retry_after = retry_after_s.and_then(|wait| Duration::try_from_secs_f64(wait).ok());
-        let message = "the script says so".into();
-        return Ok(End::Error(ModelError::Status {
-            http: status,
-            message,
-            retry_after,
-        }));
+    if let Some(error) = &turn.error {
+        return Ok(failing(turn, status(error)));
     }
     if turn.cut {
-        return Ok(End::Error(ModelError::Truncated));
+        return Ok(failing(turn, ModelError::Truncated));
     }
     if turn.stall {
         return Ok(End::Never);
@@ -158,6 +150,24 @@ fn how_it_ends(turn: &Turn, has_calls: bool) -> Result<End, ModelError> {
         }
     };
     Ok(End::Well(stop))
+}
+
+fn status(error: &ScriptError) -> ModelError {
+    let message = error.message.as_deref();
+    let wait = error.retry_after_s;
+    ModelError::Status {
+        http: error.status,
+        message: message.unwrap_or("the script says so").to_owned(),
+        retry_after: wait.and_then(|wait| Duration::try_from_secs_f64(wait).ok()),
+    }
+}
+
+fn failing(turn: &Turn, error: ModelError) -> End {
+    End::Error(if turn.repeat {
+        ModelError::ForGood(Box::new(error))
+    } else {
+        error
+    })
 }
 
 fn priced(usage: Usage, candidate: &Candidate) -> Usage {

@@ -220,3 +220,37 @@ async fn a_stall_never_ends() {
             .is_err()
     );
 }
+
+#[tokio::test]
+async fn a_turn_that_repeats_is_never_used_up() {
+    let candidate = candidate(&json!([
+        {"turns": [{"text": "a"}, {"text": "b", "repeat": true}, {"text": "never"}]},
+    ]));
+    let client = client();
+    for (n, said) in [(1, "a"), (2, "b"), (3, "b"), (4, "b")] {
+        assert_eq!(answer(&client, &candidate, n).await.text, said);
+    }
+}
+
+#[tokio::test]
+async fn what_repeats_and_fails_fails_for_good() {
+    let of = async |turn: Value| {
+        let candidate = candidate(&json!([{"turns": [turn]}]));
+        ask(&client(), &candidate, 1).await.unwrap_err()
+    };
+    let refused = ModelError::Status {
+        http: 403,
+        message: "not you".into(),
+        retry_after: None,
+    };
+    let error = json!({"status": 403, "message": "not you"});
+    assert_eq!(of(json!({"error": error})).await, refused);
+    assert_eq!(
+        of(json!({"error": error, "repeat": true})).await,
+        ModelError::ForGood(Box::new(refused))
+    );
+    assert_eq!(
+        of(json!({"cut": true, "repeat": true})).await,
+        ModelError::ForGood(Box::new(ModelError::Truncated))
+    );
+}

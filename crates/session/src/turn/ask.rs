@@ -234,7 +234,7 @@ impl OpenRequest {
 
     fn close(&mut self, result: &Result<Answer, ModelError>) {
         let Some(ended) = &mut self.ended else { return };
-        match result {
+        match result.as_ref().map_err(ModelError::itself) {
             Ok(answer) => {
                 ended.status = EndedStatus::Answered;
                 ended.usage = answer.usage;

@@ -24,6 +24,9 @@ const SHORTEST: Duration = Duration::from_millis(20);
 /// How long a provider is taken to rest that refused for load and named no time. The root's own answer replaces it.
 const COOLDOWN: Duration = Duration::from_secs(30);
 
+/// The reason of a failure where every model wants to be left alone.
+const RATE_LIMITED: &str = "rate_limited";
+
 /// What became of a request that got no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
@@ -58,6 +61,15 @@ impl Fault {
             }
             ModelError::Request(_) => (FaultKind::Lasting, "request"),
             ModelError::ScriptEnded(_) => (FaultKind::Final, "script_ended"),
+            ModelError::ForGood(error) => {
+                let fault = Self::of(error, candidate);
+                let is_load = fault.kind == FaultKind::Load;
+                return Self {
+                    kind: FaultKind::Final,
+                    reason: if is_load { RATE_LIMITED } else { fault.reason },
+                    ..fault
+                };
+            }
         };
         let retry_after = match error {
             ModelError::Status { retry_after, .. } => *retry_after,
@@ -360,7 +372,7 @@ fn exhausted(message: &str, before: u32) -> String {
 
 fn rate_limited(message: String) -> Next {
     Next::GiveUp {
-        reason: "rate_limited",
+        reason: RATE_LIMITED,
         message,
     }
 }

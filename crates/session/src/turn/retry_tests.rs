@@ -237,6 +237,28 @@ fn a_script_that_ended_ends_the_session() {
     "#);
 }
 
+#[test]
+fn what_fails_for_good_is_neither_tried_again_nor_waited_for() {
+    let ended = |error: ModelError| {
+        let fault = Fault::of(&ModelError::ForGood(Box::new(error)), &candidate("p/x"));
+        Chain::new(POLICY, 2).failed(&fault, 0.0)
+    };
+    let refused = |http| ModelError::Status {
+        http,
+        message: "words".into(),
+        retry_after: Some(Duration::from_secs(1)),
+    };
+    assert_eq!(reason(&ended(ModelError::Truncated)), "connection");
+    assert_eq!(reason(&ended(refused(401))), "provider_error");
+    assert_eq!(reason(&ended(refused(500))), "provider_error");
+    insta::assert_debug_snapshot!(ended(refused(429)), @r#"
+    GiveUp {
+        reason: "rate_limited",
+        message: "`p/x` answered with provider error 429: words",
+    }
+    "#);
+}
+
 fn fault() -> impl Strategy<Value = Fault> {
     prop_oneof![
         Just(cut()),
