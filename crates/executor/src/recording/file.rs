@@ -36,6 +36,12 @@ impl RecordingFile {
                     .help("`--record monday.yaml` replays by `--model script/monday`"),
             );
         };
+        if !can_be_selected(name) {
+            let fault = fault(
+                "nobody could replay it: its name means something else in `--model script/NAME`",
+            );
+            return Err(fault.help("leave out commas, colons, backslashes, and blanks at its ends"));
+        }
         match fs::read(path) {
             Ok(text) if text.starts_with(format!("# {SIGN}").as_bytes()) => {}
             Ok(_) => {
@@ -84,6 +90,12 @@ impl RecordingFile {
     }
 }
 
+/// Whether a selector leads to the script `name`: one is a list with commas, of models with levels behind colons.
+fn can_be_selected(name: &str) -> bool {
+    let is_taken = |c: char| matches!(c, ',' | ':' | '\\') || c.is_control();
+    !name.contains(is_taken) && name.trim() == name
+}
+
 fn unwritten(path: &Path, error: &io::Error) -> Problem {
     Problem::error(format!("a recording cannot be written here: {error}")).in_file(path)
 }
@@ -106,6 +118,9 @@ mod tests {
             "monday",
             "monday.json",
             ".yaml",
+            "a,b.yaml",
+            "a:low.yaml",
+            " a.yml",
             "mine.yaml",
             "folder.yml",
             "none/monday.yaml",
@@ -115,6 +130,9 @@ mod tests {
         monday: a recording is a script, and that is a file `NAME.yaml` (`--record monday.yaml` replays by `--model script/monday`)
         monday.json: a recording is a script, and that is a file `NAME.yaml` (`--record monday.yaml` replays by `--model script/monday`)
         .yaml: a recording is a script, and that is a file `NAME.yaml` (`--record monday.yaml` replays by `--model script/monday`)
+        a,b.yaml: nobody could replay it: its name means something else in `--model script/NAME` (leave out commas, colons, backslashes, and blanks at its ends)
+        a:low.yaml: nobody could replay it: its name means something else in `--model script/NAME` (leave out commas, colons, backslashes, and blanks at its ends)
+         a.yml: nobody could replay it: its name means something else in `--model script/NAME` (leave out commas, colons, backslashes, and blanks at its ends)
         mine.yaml: the file is there, and is no recording of an earlier run (choose another name, or remove it)
         folder.yml: a recording cannot be written here: Is a directory (os error 21) (no help)
         none/monday.yaml: a recording cannot be written here: No such file or directory (os error 2) (no help)
