@@ -24,6 +24,7 @@ mod one_slot;
 mod outcomes;
 mod preflight;
 mod quickstart;
+mod record;
 mod recursion;
 mod schema;
 mod search;

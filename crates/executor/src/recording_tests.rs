@@ -110,6 +110,18 @@ fn the_text_of_an_answer_that_broke_off_is_the_output_that_no_answer_is() {
 }
 
 #[test]
+fn a_timeout_takes_along_whoever_is_below() {
+    let timed_out = ended(OutcomeKind::TimedOut, "total");
+    let TaskState::Ended(result) = &timed_out.state else {
+        panic!("it ended");
+    };
+    let results = HashMap::from([(&timed_out.id, result.as_ref())]);
+    let below = |id: &str| is_below_a_timeout(&TaskId::from(id.to_owned()), &results);
+    assert!(below("A.B") && below("A.B.C"));
+    assert!(!below("A") && !below("B.A") && !below("AB.C"));
+}
+
+#[test]
 fn a_run_becomes_a_script() {
     let folder = tempfile::tempdir().unwrap();
     let scratch = "/old/scratch/A";

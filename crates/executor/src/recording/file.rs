@@ -97,7 +97,12 @@ fn can_be_selected(name: &str) -> bool {
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> Problem {
-    Problem::error(format!("a recording cannot be written here: {error}")).in_file(path)
+    // In the words of the system, without its number.
+    let text = error.to_string().to_lowercase();
+    let words = text.split(" (os error").next().unwrap_or_default();
+    Problem::error(format!("a recording cannot be written here: {words}"))
+        .in_file(path)
+        .help("name a file in a folder that is there and that you may write to")
 }
 
 #[cfg(test)]
@@ -134,8 +139,8 @@ mod tests {
         a:low.yaml: nobody could replay it: its name means something else in `--model script/NAME` (leave out commas, colons, backslashes, and blanks at its ends)
          a.yml: nobody could replay it: its name means something else in `--model script/NAME` (leave out commas, colons, backslashes, and blanks at its ends)
         mine.yaml: the file is there, and is no recording of an earlier run (choose another name, or remove it)
-        folder.yml: a recording cannot be written here: Is a directory (os error 21) (no help)
-        none/monday.yaml: a recording cannot be written here: No such file or directory (os error 2) (no help)
+        folder.yml: a recording cannot be written here: is a directory (name a file in a folder that is there and that you may write to)
+        none/monday.yaml: a recording cannot be written here: no such file or directory (name a file in a folder that is there and that you may write to)
         ");
         let left = fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(left, 2);
