@@ -30,7 +30,7 @@ impl Folders {
     }
 
     /// `text` as a script has to say it. A path into the folder of the run, such as that of another task's output,
-    /// leads there by way of the task's own folder.
+    /// leads there by way of the task's own folder. One behind a `$` stays as it is, as in [`mark_scratch`].
     pub(super) fn mark(&self, text: &str) -> String {
         mark_scratch(&self.through_scratch(text), &self.scratch)
     }
@@ -45,7 +45,8 @@ impl Folders {
             let (before, found) = rest.split_at(at);
             let after = &found[self.run.len()..];
             led.push_str(before);
-            if after.starts_with('/') && !found.starts_with(&self.scratch) {
+            let can_be_said = !before.ends_with('$') && !found.starts_with(&self.scratch);
+            if can_be_said && after.starts_with('/') {
                 led.push_str(&self.scratch);
                 led.push_str(UP);
             } else {
@@ -78,7 +79,7 @@ mod tests {
             "cat /runs/1/scratch/A",
             "cat /runs/1/B.md /runs/1/scratch/B/y",
             "cat /runs/1 /runs/10/B.md",
-            "echo ${scratch}",
+            "echo ${scratch} $/runs/1/B.md",
         ]
         .map(|text| folders.mark(text));
         insta::assert_snapshot!(marked.join("\n"), @"
@@ -86,7 +87,7 @@ mod tests {
         cat ${scratch}
         cat ${scratch}/../../B.md ${scratch}/../../scratch/B/y
         cat /runs/1 /runs/10/B.md
-        echo $${scratch}
+        echo $${scratch} $/runs/1/B.md
         ");
         assert_eq!(Folders::default().mark("cat /x"), "cat /x");
     }
