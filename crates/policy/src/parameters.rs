@@ -1,86 +1,122 @@
 //! The arguments of the tools, as JSON Schemas.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
 use serde_json::{Map, Value, json};
-use sortie_protocol::SpawnRule;
+use sortie_protocol::{SpawnRule, tool::YIELD};
 
 use crate::effective::EffectivePolicy;
 
 /// The arguments of the tool `name`, as the model of `policy` sees them; `None` for a tool that is not built.
-pub(crate) fn of(name: &str, policy: &EffectivePolicy) -> Option<Value> {
-    Some(match name {
-        "read" => object(
-            &json!({
-                "path": {"type": "string", "description": "the file or folder, or an address as `agent://ID`"},
-                "range": {"type": "string", "description": "lines, as `10-40`, `10-`, or `10`; or bytes of one line, as `10:2001-4000`"},
-            }),
-            &["path"],
-        ),
-        "grep" => grep(),
-        "glob" => object(
-            &json!({
-                "pattern": {"type": "string", "description": "the glob, as `src/**/*.rs`"},
-                "path": {"type": "string", "description": "the folder to start from"},
-                "limit": {"type": "integer", "minimum": 1, "description": "paths to show at most; 500 without it"},
-            }),
-            &["pattern"],
-        ),
-        "write" => object(
-            &json!({
-                "path": {"type": "string", "description": "the file"},
-                "content": {"type": "string", "description": "all of its text"},
-            }),
-            &["path", "content"],
-        ),
-        "edit" => object(
-            &json!({
-                "path": {"type": "string", "description": "the file"},
-                "edits": {"type": "array", "minItems": 1, "items": object(
-                    &json!({
-                        "oldText": {"type": "string", "description": "text that occurs exactly once"},
-                        "newText": {"type": "string", "description": "what stands there afterwards"},
-                    }),
-                    &["oldText", "newText"],
-                )},
-            }),
-            &["path", "edits"],
-        ),
-        "bash" => object(
-            &json!({
-                "command": {"type": "string", "description": "what bash runs"},
-                "timeoutS": {"type": "number", "description": "seconds it may take"},
-            }),
-            &["command"],
-        ),
-        "todo" => object(
-            &json!({
-                "items": {"type": "array", "items": object(
-                    &json!({
-                        "text": {"type": "string", "description": "the step"},
-                        "done": {"type": "boolean"},
-                    }),
-                    &["text"],
-                )},
-            }),
-            &["items"],
-        ),
-        "task" => task(policy),
-        "yield" => hand_in(policy),
-        _ => return None,
-    })
+pub(crate) fn of(name: &str, policy: &EffectivePolicy) -> Option<Arc<Value>> {
+    match name {
+        "task" => Some(task(policy).into()),
+        YIELD => Some(hand_in(policy).into()),
+        _ => SHARED.get(name).map(Arc::clone),
+    }
 }
 
-fn object(properties: &Value, required: &[&str]) -> Value {
-    json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    })
+/// Of the tools that are the same for everybody. Every plan holds all of its tools, so these are made once.
+static SHARED: LazyLock<BTreeMap<&str, Arc<Value>>> = LazyLock::new(|| {
+    [
+        ("read", read()),
+        ("grep", grep()),
+        ("glob", glob()),
+        ("write", write()),
+        ("edit", edit()),
+        ("bash", bash()),
+        ("todo", todo()),
+    ]
+    .map(|(name, arguments)| (name, arguments.into()))
+    .into()
+});
+
+fn object(properties: Value, required: &[&str]) -> Value {
+    let mut object = json!({"type": "object"});
+    object["properties"] = properties;
+    object["required"] = required.into();
+    object["additionalProperties"] = false.into();
+    object
+}
+
+fn read() -> Value {
+    object(
+        json!({
+            "path": {"type": "string", "description": "the file or folder, or an address as `agent://ID`"},
+            "range": {"type": "string", "description": "lines, as `10-40`, `10-`, or `10`; or bytes of one line, as `10:2001-4000`"},
+        }),
+        &["path"],
+    )
+}
+
+fn glob() -> Value {
+    object(
+        json!({
+            "pattern": {"type": "string", "description": "the glob, as `src/**/*.rs`"},
+            "path": {"type": "string", "description": "the folder to start from"},
+            "limit": {"type": "integer", "minimum": 1, "description": "paths to show at most; 500 without it"},
+        }),
+        &["pattern"],
+    )
+}
+
+fn write() -> Value {
+    object(
+        json!({
+            "path": {"type": "string", "description": "the file"},
+            "content": {"type": "string", "description": "all of its text"},
+        }),
+        &["path", "content"],
+    )
+}
+
+fn edit() -> Value {
+    let edit = object(
+        json!({
+            "oldText": {"type": "string", "description": "text that occurs exactly once"},
+            "newText": {"type": "string", "description": "what stands there afterwards"},
+        }),
+        &["oldText", "newText"],
+    );
+    object(
+        json!({
+            "path": {"type": "string", "description": "the file"},
+            "edits": {"type": "array", "minItems": 1, "items": edit},
+        }),
+        &["path", "edits"],
+    )
+}
+
+fn bash() -> Value {
+    object(
+        json!({
+            "command": {"type": "string", "description": "what bash runs"},
+            "timeoutS": {"type": "number", "description": "seconds it may take"},
+        }),
+        &["command"],
+    )
+}
+
+fn todo() -> Value {
+    let item = object(
+        json!({
+            "text": {"type": "string", "description": "the step"},
+            "done": {"type": "boolean"},
+        }),
+        &["text"],
+    );
+    object(
+        json!({"items": {"type": "array", "items": item}}),
+        &["items"],
+    )
 }
 
 fn grep() -> Value {
     object(
-        &json!({
+        json!({
             "pattern": {"type": "string", "description": "the regular expression"},
             "path": {"type": "string", "description": "the file or folder to search"},
             "glob": {"type": "string", "description": "which files of the folder, as `*.rs` or `!*.lock`"},
@@ -119,13 +155,13 @@ fn task(policy: &EffectivePolicy) -> Value {
     if policy.hints {
         item["effort"] = json!({"enum": ["lo", "med", "hi"], "description": "how hard to think"});
     }
-    object(
-        &json!({
-            "context": {"type": "string", "description": "background that every one of them needs"},
-            "tasks": {"type": "array", "minItems": 1, "items": object(&item, &["task"])},
-        }),
-        &["context", "tasks"],
-    )
+    let mut tasks = json!({"type": "array", "minItems": 1});
+    tasks["items"] = object(item, &["task"]);
+    let mut properties = json!({
+        "context": {"type": "string", "description": "background that every one of them needs"},
+    });
+    properties["tasks"] = tasks;
+    object(properties, &["context", "tasks"])
 }
 
 fn hand_in(policy: &EffectivePolicy) -> Value {
@@ -134,7 +170,7 @@ fn hand_in(policy: &EffectivePolicy) -> Value {
         None => json!({"description": "your result"}),
     };
     object(
-        &json!({
+        json!({
             "type": {
                 "anyOf": [
                     {"type": "string"},

@@ -22,7 +22,7 @@ fn site() -> Site<'static> {
 
 fn parameters(plan: &SessionPlan, name: &str) -> Value {
     let tool = plan.tools.iter().find(|tool| tool.name == name).unwrap();
-    tool.parameters.clone()
+    Value::clone(&tool.parameters)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The plan of one child: everything it will do, decided before it exists.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,8 +96,8 @@ pub struct PlannedTool {
     pub name: String,
     /// What the model is told of it.
     pub description: String,
-    /// The JSON Schema of its arguments.
-    pub parameters: Value,
+    /// The JSON Schema of its arguments. Most plans of a run have the same.
+    pub parameters: Arc<Value>,
 }
 
 /// The shape of a child's result.

@@ -158,6 +158,6 @@ pub(super) fn read_tool() -> PlannedTool {
     PlannedTool {
         name: "read".into(),
         description: "reads".into(),
-        parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}).into(),
     }
 }

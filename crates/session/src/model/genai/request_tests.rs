@@ -166,7 +166,7 @@ async fn a_conversation_is_sent_whole() {
     assert_eq!(body["tool_choice"]["function"]["name"], "read");
     assert_eq!(
         body["tools"][0]["function"]["parameters"],
-        read_tool().parameters
+        *read_tool().parameters
     );
     assert_eq!(body["stream_options"]["include_usage"], true);
 }
