@@ -76,7 +76,6 @@ impl ModelClient for GenaiClient {
         Ok(Box::pin(Chunks::new(
             response.stream,
             Reading {
-                api: request.candidate.api,
                 n: request.n,
                 used_ids: used_ids(&request),
                 price: request.candidate.price,

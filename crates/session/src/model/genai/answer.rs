@@ -1,7 +1,7 @@
 //! The pieces of an answer, as they come.
 
 use std::{
-    collections::HashSet,
+    collections::{HashSet, VecDeque},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -10,22 +10,24 @@ use std::{
 use futures_util::Stream;
 use genai::{
     Error,
-    chat::{ChatStream, ChatStreamEvent, ContentPart, StreamEnd},
+    chat::{ChatStream, ChatStreamEvent},
 };
-use serde_json::{Map, Value};
-use sortie_protocol::{Api, Price, StopReason, Thought, ToolCall};
+use serde_json::Value;
+use sortie_protocol::{Price, StopReason};
 
 use super::{
     call_id,
     fault::Faults,
-    hearing::{Ear, End},
+    hearing::{Ear, End, Heard, HeardCall},
 };
 use crate::model::{Answer, Chunk, ModelError};
 
+/// What a stream means that ended without one frame.
+const NOTHING: &str =
+    "nothing came that is an answer; look at `baseUrl`, and at what answers there";
+
 /// What it takes to read one answer.
 pub(super) struct Reading {
-    /// How the candidate is spoken to.
-    pub(super) api: Api,
     /// The number of the request, for the ids of calls that come without one.
     pub(super) n: u64,
     /// The ids that calls of this conversation have.
@@ -41,8 +43,9 @@ pub(super) struct Reading {
 pub(super) struct Chunks {
     events: ChatStream,
     reading: Reading,
-    /// Thinking text that was streamed.
-    thinking: String,
+    waiting: VecDeque<Chunk>,
+    /// How it ends, once what came before that has been told.
+    end: Option<Result<Chunk, ModelError>>,
     over: bool,
 }
 
@@ -51,28 +54,10 @@ impl Chunks {
         Self {
             events,
             reading,
-            thinking: String::new(),
+            waiting: VecDeque::new(),
+            end: None,
             over: false,
         }
-    }
-
-    fn chunk(&mut self, event: ChatStreamEvent) -> Option<Result<Chunk, ModelError>> {
-        Some(Ok(match event {
-            // Sent before anything has arrived.
-            ChatStreamEvent::Start => return None,
-            ChatStreamEvent::Chunk(chunk) => Chunk::Text(chunk.content),
-            ChatStreamEvent::ReasoningChunk(chunk) => {
-                self.thinking.push_str(&chunk.content);
-                Chunk::Thought(chunk.content)
-            }
-            ChatStreamEvent::ThoughtSignatureChunk(_)
-            | ChatStreamEvent::ToolCallChunk(_)
-            | ChatStreamEvent::Heartbeat => Chunk::Progress,
-            ChatStreamEvent::End(end) => {
-                let thinking = std::mem::take(&mut self.thinking);
-                return Some(self.reading.answer(end, thinking).map(Chunk::End));
-            }
-        }))
     }
 }
 
@@ -80,94 +65,84 @@ impl Stream for Chunks {
     type Item = Result<Chunk, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if self.over {
-            return Poll::Ready(None);
-        }
         loop {
-            let item = match Pin::new(&mut self.events).poll_next(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Some(Ok(event))) => match self.chunk(event) {
-                    Some(item) => item,
-                    None => continue,
-                },
-                // A frame of Gemini's with figures alone, or with the reason why there will be no answer.
-                Poll::Ready(Some(Err(Error::ChatResponse { .. })))
-                    if self.reading.ear.is_hollow() =>
-                {
-                    continue;
-                }
-                Poll::Ready(Some(Err(error))) => Err(self.reading.fault(&error)),
-                Poll::Ready(None) => Err(self.reading.cut()),
+            if let Some(chunk) = self.waiting.pop_front() {
+                return Poll::Ready(Some(Ok(chunk)));
+            }
+            if self.over {
+                return Poll::Ready(None);
+            }
+            if let Some(end) = self.end.take() {
+                self.over = true;
+                return Poll::Ready(Some(end));
+            }
+            let polled = Pin::new(&mut self.events).poll_next(cx);
+            self.waiting = self.reading.ear.news();
+            let ended = match polled {
+                Poll::Pending if self.waiting.is_empty() => return Poll::Pending,
+                Poll::Ready(Some(Ok(ChatStreamEvent::End(_))) | None) => Some(None),
+                Poll::Ready(Some(Err(error))) if !is_misread(&error) => Some(Some(error)),
+                Poll::Pending | Poll::Ready(Some(_)) => None,
             };
-            self.over = matches!(item, Ok(Chunk::End(_)) | Err(_));
-            return Poll::Ready(Some(item));
+            if let Some(error) = ended {
+                let end = self.reading.end(error.as_ref()).map(Chunk::End);
+                self.end = Some(end);
+            }
         }
     }
 }
 
+/// Whether the library only did not understand a frame, which was heard all the same: a kind of block that it does not
+/// know, figures alone, an error that is null.
+fn is_misread(error: &Error) -> bool {
+    match error {
+        Error::ChatResponse { body, .. } => {
+            body.is_null() || body.get("error").is_none_or(Value::is_null) && !is_error(body)
+        }
+        Error::JsonValueExt(_)
+        | Error::SerdeJson(_)
+        | Error::InvalidJsonResponseElement { .. }
+        | Error::StreamParse { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether this is what stands in an error, without the word itself.
+fn is_error(body: &Value) -> bool {
+    body.is_string()
+        || ["message", "code", "status"]
+            .iter()
+            .any(|key| body.get(key).is_some())
+}
+
 impl Reading {
-    /// What `error` means. What a provider said itself is told rather than what the library makes of it.
-    fn fault(&self, error: &Error) -> ModelError {
-        match self.ear.take().fault {
-            Some(body) => self.faults.event(&body),
-            None => self.faults.read(error),
-        }
-    }
-
-    /// What the end of a stream means that brought no end of the answer.
-    fn cut(&self) -> ModelError {
-        if self.ear.take().garbled {
-            garbled()
-        } else {
-            ModelError::Truncated
-        }
-    }
-
-    fn answer(&mut self, end: StreamEnd, thinking: String) -> Result<Answer, ModelError> {
+    /// What the end of the stream means, where `error` ended it. What a provider said itself is told rather than what the
+    /// library makes of it, and an answer that was whole by then is whole.
+    fn end(&mut self, error: Option<&Error>) -> Result<Answer, ModelError> {
         let heard = self.ear.take();
-        if let Some(body) = heard.fault {
-            return Err(self.faults.event(&body));
+        match (&heard.fault, error) {
+            (Some(body), _) => Err(self.faults.event(body)),
+            _ if heard.garbled => Err(garbled()),
+            _ if heard.end.is_some() => Ok(self.answer(heard)),
+            (None, Some(error)) => Err(self.faults.read(error)),
+            (None, None) if heard.any => Err(ModelError::Truncated),
+            (None, None) => Err(ModelError::Connection(NOTHING.to_owned())),
         }
-        if heard.garbled {
-            return Err(garbled());
-        }
-        match self.api {
-            // The library ends these well when the connection does.
-            Api::OpenaiResponses | Api::GoogleGenerativeAi if heard.end.is_none() => {
-                return Err(ModelError::Truncated);
-            }
-            // It has not understood the last frame, and lost the calls.
-            Api::OpenaiResponses if end.captured_response_id.is_none() => {
-                return Err(ModelError::Answer("its end cannot be read".into()));
-            }
-            _ => {}
-        }
+    }
+
+    fn answer(&mut self, heard: Heard) -> Answer {
         let mut usage = heard.usage;
         usage.cost = self.price.and_then(|price| price.of(&usage));
-        let mut text = String::new();
-        let mut calls = Vec::new();
-        for part in end.captured_content.into_iter().flatten() {
-            match part {
-                ContentPart::Text(piece) => text.push_str(&piece),
-                ContentPart::ToolCall(call) => calls.push(ToolCall {
-                    id: call.call_id,
-                    name: call.fn_name,
-                    args: arguments(call.fn_arguments),
-                }),
-                // Thoughts are heard, with their places.
-                ContentPart::ThoughtSignature(_)
-                | ContentPart::ReasoningContent(_)
-                | ContentPart::Binary(_)
-                | ContentPart::ToolResponse(_)
-                | ContentPart::Custom(_) => {}
-            }
-        }
-        let calls = call_id::give(without_fillers(calls), self.n, &mut self.used_ids);
-        let declines = heard.end == Some(End::Refusal) || !heard.refusal.is_empty();
+        let mut text = heard.text;
+        let calls: Vec<_> = heard.calls.into_iter().map(HeardCall::whole).collect();
+        let declines = heard.end == Some(End::Refusal)
+            || !heard.refusal.is_empty() && calls.is_empty() && heard.end != Some(End::Length);
+        // Who declines means nothing to be done.
+        let calls = if declines { Vec::new() } else { calls };
+        let calls = call_id::give(calls, self.n, &mut self.used_ids);
         let stop = match heard.end {
             Some(End::Length) => StopReason::Length,
-            _ if declines && calls.is_empty() => StopReason::Refusal,
-            Some(End::Refusal) => StopReason::Refusal,
+            _ if declines => StopReason::Refusal,
             // Not every provider says so when it wants tools run, and some say so without naming one.
             _ if !calls.is_empty() => StopReason::ToolUse,
             _ => StopReason::Stop,
@@ -175,57 +150,19 @@ impl Reading {
         if text.trim().is_empty() {
             text.push_str(&heard.refusal);
         }
-        let mut thoughts = heard.thoughts;
-        if thoughts.is_empty() && !thinking.is_empty() {
-            thoughts.push(Thought {
-                text: thinking,
-                ..Thought::default()
-            });
-        }
-        Ok(Answer {
-            thoughts,
+        Answer {
+            thoughts: heard.thoughts,
             text,
             calls,
             stop,
             usage,
-        })
+        }
     }
 }
 
 /// Some frames that are no JSON the library leaves out without a word.
 fn garbled() -> ModelError {
     ModelError::Answer("a piece of it is no JSON".into())
-}
-
-/// The arguments as the plan's tools take them. A tool without parameters is often called with no text at all.
-fn arguments(args: Value) -> Value {
-    match args {
-        Value::Null => Value::Object(Map::new()),
-        Value::String(text) if text.trim().is_empty() => Value::Object(Map::new()),
-        args => args,
-    }
-}
-
-/// Drops what the library puts in the place of a call whose number the provider skipped: the beginning of the next one.
-fn without_fillers(calls: Vec<ToolCall>) -> Vec<ToolCall> {
-    let mut kept: Vec<ToolCall> = Vec::with_capacity(calls.len());
-    for call in calls {
-        let filler = kept.last().is_some_and(|last| {
-            !call.id.is_empty()
-                && last.id == call.id
-                && last.name == call.name
-                && (last.args == call.args || !last.args.is_object() || is_empty(&last.args))
-        });
-        if filler {
-            kept.pop();
-        }
-        kept.push(call);
-    }
-    kept
-}
-
-fn is_empty(args: &Value) -> bool {
-    args.as_object().is_some_and(Map::is_empty)
 }
 
 #[cfg(test)]

@@ -4,15 +4,10 @@ use std::collections::HashSet;
 
 use sortie_protocol::ToolCall;
 
-/// How the library's own ids for Gemini's calls begin.
-const STAND_IN: &str = "call#";
-
-/// Gives an id of ours to each call whose own is missing or taken. The library makes up `call_0`, `call_1` for calls
-/// without one, the same ones in every answer, and `call#NAME#0` for Gemini's.
+/// Gives an id of ours to each call whose own is missing or taken: some providers count anew in every answer.
 pub(super) fn give(mut calls: Vec<ToolCall>, n: u64, used: &mut HashSet<String>) -> Vec<ToolCall> {
     for (place, call) in calls.iter_mut().enumerate() {
-        let made_up = call.id == format!("call_{place}") || call.id.starts_with(STAND_IN);
-        if call.id.is_empty() || made_up || used.contains(&call.id) {
+        if call.id.is_empty() || used.contains(&call.id) {
             let mut id = format!("call_{n}_{place}");
             while used.contains(&id) {
                 id.push('x');
@@ -50,22 +45,12 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_missing_made_up_or_used_are_ours() {
-        let ids = given(
-            &["call_0", "", "used", "their-own", "call_7", "call#read#5"],
-            &["used"],
-        );
-        let wanted = [
-            "call_3_0",
-            "call_3_1",
-            "call_3_2",
-            "their-own",
-            "call_7",
-            "call_3_5",
-        ];
+    fn ids_that_are_missing_or_used_are_ours() {
+        let ids = given(&["", "used", "their-own", "call_7", "call_7"], &["used"]);
+        let wanted = ["call_3_0", "call_3_1", "their-own", "call_7", "call_3_4"];
         assert_eq!(ids, wanted);
         let ours: Vec<_> = ids.iter().map(|id| is_ours(id)).collect();
-        assert_eq!(ours, [true, true, true, false, false, true]);
+        assert_eq!(ours, [true, true, false, false, true]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn body(request: &ModelRequest<'_>) -> Map<String, Value> {
 /// Who reads the frames of an answer over `api`.
 pub(super) fn listener(api: Api) -> Box<dyn Listener> {
     match api {
-        Api::OpenaiCompletions | Api::Script => Box::new(completions::Frames),
+        Api::OpenaiCompletions | Api::Script => Box::<completions::Frames>::default(),
         Api::OpenaiResponses => Box::<responses::Frames>::default(),
         Api::AnthropicMessages => Box::<anthropic::Frames>::default(),
         Api::GoogleGenerativeAi => Box::<gemini::Frames>::default(),

@@ -16,6 +16,8 @@ const SHORTEST_SECRET: usize = 4;
 /// The status that providers use for too much work, where they use one.
 const OVERLOADED: u16 = 529;
 const TOO_MANY: u16 = 429;
+/// The status of a request that is wrong.
+const REFUSED: u16 = 400;
 
 /// Reads errors, and keeps secrets out of what is told of them.
 #[derive(Clone, Debug)]
@@ -96,6 +98,19 @@ impl Faults {
             ]) =>
             {
                 TOO_MANY
+            }
+            // It will be refused again, as it would have been with a status.
+            None if says(&[
+                "invalid_request",
+                "context_length_exceeded",
+                "authentication_error",
+                "invalid_api_key",
+                "permission_error",
+                "not_found_error",
+                "billing_error",
+            ]) =>
+            {
+                REFUSED
             }
             None => return ModelError::Answer(message),
         };

@@ -214,6 +214,8 @@ async fn an_answer_without_its_end_is_none_wherever_it_is_cut() {
             asking.system = cuts.to_string();
             match asking.answer().await {
                 Err(ModelError::Truncated) => cuts += 1,
+                // Before the first frame it may as well be the wrong address.
+                Err(ModelError::Connection(_)) if cuts == 0 => cuts += 1,
                 Ok(_) => break,
                 Err(other) => panic!("{api} {cuts} {other:?}"),
             }
@@ -267,7 +269,7 @@ async fn a_refusal_keeps_its_status_and_its_wait() {
       the provider answered 401: the scripted refusal None
       the provider answered 529: the scripted error None
       the answer cannot be used: the scripted error None
-      the answer cannot be used: a piece of it is no JSON: EOF while parsing an object at line 1 column 14 None
+      the answer cannot be used: a piece of it is no JSON None
     openai-responses
       the provider answered 429: the scripted refusal Some(7s)
       the provider answered 503: the scripted refusal Some(250ms)
@@ -288,7 +290,7 @@ async fn a_refusal_keeps_its_status_and_its_wait() {
       the provider answered 401: the scripted refusal None
       the provider answered 529: the scripted error None
       the provider answered 500: the scripted error None
-      the answer cannot be used: a piece of it is no JSON: EOF while parsing an object at line 1 column 14 None
+      the answer cannot be used: a piece of it is no JSON None
     ");
 }
 

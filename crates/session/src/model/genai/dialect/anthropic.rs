@@ -1,5 +1,7 @@
 //! Anthropic Messages.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 use sortie_protocol::{PlannedTool, Thought, Usage, WireEffort};
 
@@ -128,17 +130,38 @@ fn id(id: &str) -> String {
     id.chars().map(|c| if plain(c) { c } else { '_' }).collect()
 }
 
-/// The thought that is coming.
+/// The blocks that are coming, by their numbers.
 #[derive(Default)]
-pub(super) struct Frames(Option<Thought>);
+pub(super) struct Frames(BTreeMap<u64, Block>);
+
+/// A block that is not whole yet.
+enum Block {
+    Thought(Thought),
+    /// A place among the calls.
+    Call(usize),
+    /// Text, and whatever nobody knows yet.
+    Other,
+}
 
 impl Listener for Frames {
     fn frame(&mut self, frame: &Value, heard: &mut Heard) {
+        let number = count(frame, "/index").unwrap_or_default();
         match text(frame, "/type") {
             Some("message_start") => usage(&frame["message"]["usage"], &mut heard.usage),
-            Some("content_block_start") => self.begin(&frame["content_block"], heard),
-            Some("content_block_delta") => self.go_on(&frame["delta"], heard),
-            Some("content_block_stop") => heard.thoughts.extend(self.0.take()),
+            Some("content_block_start") => {
+                let block = begin(&frame["content_block"], heard);
+                self.0.insert(number, block);
+            }
+            Some("content_block_delta") => {
+                let block = self.0.entry(number).or_insert(Block::Other);
+                go_on(block, &frame["delta"], heard);
+            }
+            Some("content_block_stop") => {
+                if let Some(Block::Thought(thought)) = self.0.remove(&number) {
+                    heard.thoughts.push(thought);
+                }
+            }
+            Some("error") => heard.fault = Some(frame.clone()),
             Some("message_delta") => {
                 usage(&frame["usage"], &mut heard.usage);
                 if let Some(reason) = text(frame, "/delta/stop_reason") {
@@ -154,39 +177,55 @@ impl Listener for Frames {
     }
 }
 
-impl Frames {
-    fn begin(&mut self, block: &Value, heard: &mut Heard) {
-        let told = |key: &str| text(block, key).filter(|told| !told.is_empty());
-        match text(block, "/type") {
-            Some("tool_use") => heard.call(),
-            Some("thinking") => {
-                self.0 = Some(Thought {
-                    text: told("/thinking").unwrap_or_default().to_owned(),
-                    signature: told("/signature").map(str::to_owned),
-                    after: heard.place(),
-                    ..Thought::default()
-                });
-            }
-            Some("redacted_thinking") => heard.thoughts.push(Thought {
+fn begin(block: &Value, heard: &mut Heard) -> Block {
+    let told = |key: &str| text(block, key).filter(|told| !told.is_empty());
+    match text(block, "/type") {
+        Some("tool_use") => {
+            let place = heard.call(
+                told("/id").unwrap_or_default(),
+                told("/name").unwrap_or_default(),
+            );
+            // Empty here, and told in pieces, by the provider itself; whole by some that speak as it does.
+            heard.calls[place].given = block.get("input").cloned();
+            Block::Call(place)
+        }
+        Some("thinking") => {
+            heard.muse(told("/thinking").unwrap_or_default());
+            Block::Thought(Thought {
+                text: told("/thinking").unwrap_or_default().to_owned(),
+                signature: told("/signature").map(str::to_owned),
+                after: heard.place(),
+                ..Thought::default()
+            })
+        }
+        Some("redacted_thinking") => {
+            heard.thoughts.push(Thought {
                 redacted: told("/data").map(str::to_owned),
                 after: heard.place(),
                 ..Thought::default()
-            }),
-            _ => {}
+            });
+            Block::Other
+        }
+        _ => {
+            heard.say(told("/text").unwrap_or_default());
+            Block::Other
         }
     }
+}
 
-    fn go_on(&mut self, delta: &Value, heard: &mut Heard) {
-        if text(delta, "/text").is_some_and(|text| !text.trim().is_empty()) {
-            heard.text();
+fn go_on(block: &mut Block, delta: &Value, heard: &mut Heard) {
+    let told = |key: &str| text(delta, key).unwrap_or_default();
+    heard.say(told("/text"));
+    match block {
+        Block::Thought(thought) => {
+            heard.muse(told("/thinking"));
+            thought.text.push_str(told("/thinking"));
+            if let Some(more) = text(delta, "/signature") {
+                thought.signature.get_or_insert_default().push_str(more);
+            }
         }
-        let Some(thought) = &mut self.0 else { return };
-        if let Some(more) = text(delta, "/thinking") {
-            thought.text.push_str(more);
-        }
-        if let Some(more) = text(delta, "/signature") {
-            thought.signature.get_or_insert_default().push_str(more);
-        }
+        Block::Call(place) => heard.calls[*place].text.push_str(told("/partial_json")),
+        Block::Other => {}
     }
 }
 

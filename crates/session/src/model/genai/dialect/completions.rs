@@ -1,5 +1,7 @@
 //! `OpenAI` chat completions, and whoever speaks like them.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 use sortie_protocol::{PlannedTool, Thought, ToolCall, Usage, WireEffort};
 
@@ -110,8 +112,11 @@ fn call(call: &ToolCall) -> Value {
 /// The fields of thinking. Who sends both says the same in them.
 const THINKING: [&str; 2] = ["reasoning_content", "reasoning"];
 
-/// Thoughts come as text, without places.
-pub(super) struct Frames;
+/// Which call each number stands for. Thoughts come as text, without places.
+#[derive(Default)]
+pub(super) struct Frames {
+    numbered: BTreeMap<u64, usize>,
+}
 
 impl Listener for Frames {
     fn frame(&mut self, frame: &Value, heard: &mut Heard) {
@@ -123,17 +128,76 @@ impl Listener for Frames {
         }
         if let Some(delta) = frame.pointer("/choices/0/delta") {
             think(delta, heard);
+            say(&delta["content"], heard);
+            for call in delta["tool_calls"].as_array().into_iter().flatten() {
+                self.call(call, heard);
+            }
         }
         if let Some(words) = text(frame, "/choices/0/delta/refusal") {
             heard.refusal.push_str(words);
         }
         if let Some(reason) = text(frame, "/choices/0/finish_reason") {
+            if ["error", "insufficient_system_resource"].contains(&reason) {
+                heard.fault = Some(format!("the provider broke it off: {reason}").into());
+            }
             heard.end = Some(match reason {
                 "length" | "model_length" | "max_tokens" => End::Length,
                 "content_filter" => End::Refusal,
                 _ => End::Done,
             });
         }
+    }
+}
+
+impl Frames {
+    /// A piece of a call. Some providers give calls no number, and some give all of them the same: then the id tells them
+    /// apart, and a piece without one goes on with the last.
+    fn call(&mut self, piece: &Value, heard: &mut Heard) {
+        let id = text(piece, "/id").unwrap_or_default();
+        let name = text(piece, "/function/name").unwrap_or_default();
+        let number = count(piece, "/index");
+        let is_other = |place: &usize| {
+            let known = &heard.calls[*place];
+            !id.is_empty() && !known.id.is_empty() && known.id != id
+        };
+        let known = match number {
+            Some(number) => self
+                .numbered
+                .get(&number)
+                .copied()
+                .filter(|it| !is_other(it)),
+            None if !id.is_empty() => heard.calls.iter().position(|call| call.id == id),
+            None if name.is_empty() => heard.calls.len().checked_sub(1),
+            None => None,
+        };
+        let place = known.unwrap_or_else(|| heard.call(id, name));
+        if let Some(number) = number {
+            self.numbered.insert(number, place);
+        }
+        let call = &mut heard.calls[place];
+        for (kept, told) in [(&mut call.id, id), (&mut call.name, name)] {
+            if kept.is_empty() {
+                told.clone_into(kept);
+            }
+        }
+        match &piece["function"]["arguments"] {
+            Value::String(more) => call.text.push_str(more),
+            Value::Null => {}
+            whole => call.given = Some(whole.clone()),
+        }
+    }
+}
+
+/// Text is a string, or a list of parts.
+fn say(content: &Value, heard: &mut Heard) {
+    match content {
+        Value::String(piece) => heard.say(piece),
+        Value::Array(parts) => {
+            for piece in parts.iter().filter_map(|part| text(part, "/text")) {
+                heard.say(piece);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -145,6 +209,7 @@ fn think(delta: &Value, heard: &mut Heard) {
         ))
     });
     let Some((field, more)) = told else { return };
+    heard.muse(more);
     match heard.thoughts.last_mut() {
         Some(thought) => thought.text.push_str(more),
         None => heard.thoughts.push(Thought {

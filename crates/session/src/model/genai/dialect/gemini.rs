@@ -147,13 +147,13 @@ impl Listener for Frames {
         if let Some(told) = frame.get("usageMetadata") {
             heard.usage = usage(told);
         }
+        if let Some(error) = frame.get("error").filter(|error| !error.is_null()) {
+            heard.fault = Some(error.clone());
+        }
         if let Some(reason) = text(frame, "/promptFeedback/blockReason") {
             heard.end = Some(End::Refusal);
             heard.refusal = format!("the provider blocked the prompt: {reason}");
         }
-        heard.hollow = frame
-            .as_object()
-            .is_some_and(|frame| !frame.contains_key("candidates") && !frame.contains_key("error"));
         let parts = frame.pointer("/candidates/0/content/parts");
         for part in parts.and_then(Value::as_array).into_iter().flatten() {
             self.part(part, heard);
@@ -169,6 +169,7 @@ impl Frames {
         let signature = text(part, "/thoughtSignature").map(str::to_owned);
         let words = text(part, "/text").unwrap_or_default();
         if part["thought"] == true {
+            heard.muse(words);
             match heard.thoughts.last_mut().filter(|_| self.thinking) {
                 Some(thought) => {
                     thought.text.push_str(words);
@@ -196,10 +197,12 @@ impl Frames {
                 ..Thought::default()
             });
         }
-        if is_call {
-            heard.call();
-        } else if !words.trim().is_empty() {
-            heard.text();
+        if let Some(call) = part.get("functionCall") {
+            let told = |key: &str| text(call, key).unwrap_or_default();
+            let place = heard.call(told("/id"), told("/name"));
+            heard.calls[place].given = call.get("args").cloned();
+        } else {
+            heard.say(words);
         }
     }
 }
@@ -225,9 +228,15 @@ fn finish(reason: &str, frame: &Value, heard: &mut Heard) {
         }
         _ => End::Done,
     });
-    if ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"].contains(&reason) {
-        heard.fault = Some(format!("the model could not write its call: {reason}").into());
-    }
+    heard.fault = match reason {
+        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
+            Some(format!("the model could not write its call: {reason}").into())
+        }
+        "OTHER" | "MALFORMED_RESPONSE" | "MISSING_THOUGHT_SIGNATURE" => {
+            Some(format!("the provider broke it off: {reason}").into())
+        }
+        _ => heard.fault.take(),
+    };
 }
 
 /// What came from a cache is counted as input too, and what was thought is no part of the answer's count.

@@ -100,6 +100,13 @@ impl Listener for Frames {
                 let place = count(frame, "/output_index").unwrap_or(self.items.len() as u64);
                 self.items.insert(place, frame["item"].clone());
             }
+            Some("response.output_text.delta") => {
+                heard.show(text(frame, "/delta").unwrap_or_default());
+            }
+            Some("response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
+                heard.muse(text(frame, "/delta").unwrap_or_default());
+            }
+            Some("error") => heard.fault = Some(frame.clone()),
             Some("response.completed") => self.end(&frame["response"], End::Done, heard),
             Some("response.incomplete") => {
                 let reason = text(frame, "/response/incomplete_details/reason");
@@ -138,7 +145,14 @@ impl Frames {
                     after: heard.place(),
                     ..Thought::default()
                 }),
-                Some("function_call") => heard.call(),
+                Some("function_call") => {
+                    let told = |key: &str| text(item, key).unwrap_or_default();
+                    let place = heard.call(told("/call_id"), told("/name"));
+                    match &item["arguments"] {
+                        Value::String(args) => heard.calls[place].text.clone_from(args),
+                        args => heard.calls[place].given = Some(args.clone()),
+                    }
+                }
                 Some("message") => message(item, heard),
                 _ => {}
             }
@@ -163,8 +177,8 @@ fn told_texts(item: &Value) -> String {
 
 fn message(item: &Value, heard: &mut Heard) {
     for part in item["content"].as_array().into_iter().flatten() {
-        if text(part, "/text").is_some_and(|text| !text.trim().is_empty()) {
-            heard.text();
+        if let Some(words) = text(part, "/text") {
+            heard.text.push_str(words);
         }
         if let Some(words) = text(part, "/refusal") {
             heard.refusal.push_str(words);
