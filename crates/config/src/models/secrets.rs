@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use percent_encoding::percent_decode_str;
 use sortie_protocol::{Candidate, Secrets};
 
 use super::{KeySource, Models, Provider, Start, command};
@@ -44,9 +46,11 @@ impl Vault {
 
     /// The value, as far as it is known without running anything.
     fn known(&self, source: &KeySource) -> Option<String> {
+        // A line's end comes along with what is read from a file, and is part of no key.
+        let whole = |value: &str| value.trim().to_owned();
         match source {
-            KeySource::Variable(name) => self.environment.get(name).map(str::to_owned),
-            KeySource::Literal(value) => Some(value.reveal().to_owned()),
+            KeySource::Variable(name) => self.environment.get(name).map(whole),
+            KeySource::Literal(value) => Some(whole(value.reveal())),
             KeySource::Command(command) => {
                 let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
                 printed.get(command).cloned()
@@ -74,7 +78,7 @@ impl Vault {
                 Err(Problem::error(format!("`{variable}` is not set"))
                     .help(format!("export `{variable}`, or use another model")))
             }
-            KeySource::Literal(value) => Ok(value.reveal().to_owned()),
+            KeySource::Literal(value) => Ok(value.reveal().trim().to_owned()),
         }
     }
 }
@@ -179,13 +183,32 @@ impl Models {
                     if part != PASSWORD && is_plain(value) {
                         secrets.insert_plain(name, value);
                     } else {
+                        // What is sent is not written as it is in a URL, and comes back as it was sent.
+                        let sent = percent_decode_str(value).decode_utf8_lossy();
+                        if sent != value {
+                            secrets.insert(format!("{name}.decoded"), sent);
+                        }
                         secrets.insert(name, value);
                     }
+                }
+                if let Some(login) = login(url.reveal()) {
+                    secrets.insert(format!("{}.login", url_name(provider)), login);
                 }
             }
         }
         secrets
     }
+}
+
+/// The user and the password of a URL as an `Authorization` header holds them.
+fn login(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (login, _) = authority.rsplit_once('@')?;
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    let sent = |part| percent_decode_str(part).collect::<Vec<u8>>();
+    let login = [sent(user), b":".to_vec(), sent(password)].concat();
+    Some(BASE64_STANDARD.encode(login))
 }
 
 /// The parts of a URL that are secrets by themselves, and what to call them: its password, else its user, and each

@@ -129,6 +129,7 @@ fn a_variable_a_command_and_a_password_are_hidden_whatever_they_say() {
         [
             "LOCAL_KEY",
             "local.baseUrl",
+            "local.baseUrl.login",
             "local.baseUrl.password",
             "local.headers.X-Header"
         ]
@@ -140,10 +141,20 @@ fn the_secret_parts_of_a_url_are_secrets_by_themselves() {
     for (url, expected) in [
         (
             "https://me:password@example.test/v1?token=t&x=&api-version=2026-01-01#top",
-            &[("password", "password"), ("token", "t")][..],
+            &[
+                ("login", "bWU6cGFzc3dvcmQ="),
+                ("password", "password"),
+                ("token", "t"),
+            ][..],
         ),
-        ("https://a-key:x@example.test", &[("user", "a-key")]),
-        ("https://a-key@example.test/a@b", &[("user", "a-key")]),
+        (
+            "https://a-key:x@example.test",
+            &[("login", "YS1rZXk6eA=="), ("user", "a-key")],
+        ),
+        (
+            "https://a-key@example.test/a@b",
+            &[("login", "YS1rZXk6"), ("user", "a-key")],
+        ),
     ] {
         let text = format!(
             "providers:\n  local: {{baseUrl: '{url}', api: openai-completions, models: [{{id: small}}]}}\n"
@@ -157,4 +168,27 @@ fn the_secret_parts_of_a_url_are_secrets_by_themselves() {
             .collect();
         assert_eq!(parts, expected, "{url}");
     }
+}
+
+#[test]
+fn a_login_is_known_however_it_is_written() {
+    let file = "providers:\n  local:\n    baseUrl: http://me:p%40ss-SECRET@127.0.0.1:1/v1\n    api: openai-completions\n    models: [{id: m}]\n";
+    let (models, problems) = load(file, &[]);
+    assert_eq!(problems, "");
+    let secrets = models.all_secrets();
+    let known: Vec<_> = secrets.hidden().map(|(_, value)| value).collect();
+    // `me:p@ss-SECRET`
+    for written in ["p%40ss-SECRET", "p@ss-SECRET", "bWU6cEBzcy1TRUNSRVQ="] {
+        assert!(known.contains(&written), "{written} in {known:?}");
+    }
+}
+
+#[test]
+fn a_lines_end_is_no_part_of_a_key() {
+    let (models, _) = load(LOCAL, &[("LOCAL_KEY", "sk-a-long-key-0\n")]);
+    let (provider, model) = models.find("local", "small").unwrap();
+    let candidate = models.candidate(provider, model, None).unwrap();
+    let no_command = |_: &mut _| Err(std::io::Error::other("there is none"));
+    let secrets = models.secrets_for(&[candidate], &no_command).unwrap();
+    assert_eq!(secrets.get("LOCAL_KEY"), Some("sk-a-long-key-0"));
 }

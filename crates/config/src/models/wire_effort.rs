@@ -112,21 +112,31 @@ fn stated(word: &str, level: Effort, model: &Model) -> Result<u64, Unsayable> {
         level,
         word: word.to_owned(),
     })?;
-    match model.max_tokens {
+    match room(model) {
         Some(max_tokens) if tokens >= max_tokens => Err(Unsayable::NoRoom { max_tokens }),
         _ => Ok(tokens),
     }
 }
 
-/// The limit of an answer to be sent, thinking included.
+/// The limit of an answer to be sent, thinking included. A request is refused whose conversation and limit are together
+/// more than the window, so a limit that leaves less than half of it is not sent: whatever is left is the limit then, or
+/// half of the window over an API that wants a number.
 pub(super) fn max_tokens(model: &Model, api: Api, wire: Option<&WireEffort>) -> Option<u64> {
     let thinking = match wire {
         Some(WireEffort::Budget(tokens) | WireEffort::BudgetAndWord { tokens, .. }) => *tokens,
         _ => 0,
     };
-    model.max_tokens.or_else(|| {
-        (api == Api::AnthropicMessages).then(|| ANTHROPIC_ANSWER.saturating_add(thinking))
-    })
+    let room = room(model);
+    if api == Api::AnthropicMessages {
+        return room.or_else(|| Some(ANTHROPIC_ANSWER.saturating_add(thinking)));
+    }
+    room.filter(|_| room == model.max_tokens)
+}
+
+/// What a model may answer with, without taking more than half of its window.
+fn room(model: &Model) -> Option<u64> {
+    let most = model.context_window.map_or(u64::MAX, |window| window / 2);
+    model.max_tokens.map(|limit| limit.min(most))
 }
 
 fn budget(api: Api, level: Effort) -> u64 {
@@ -139,7 +149,7 @@ fn budget(api: Api, level: Effort) -> u64 {
 
 /// A budget that leaves a quarter of the answer's limit to answer with. It has to stay under that limit.
 fn fitted(budget: u64, api: Api, model: &Model) -> Result<u64, Unsayable> {
-    let Some(max_tokens) = model.max_tokens else {
+    let Some(max_tokens) = room(model) else {
         return Ok(budget);
     };
     let least = match api {

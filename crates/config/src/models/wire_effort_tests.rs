@@ -150,3 +150,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_limit_leaves_half_of_the_window_to_the_conversation() {
+    let sent = |window: Option<u64>, limit: Option<u64>| {
+        let mut model = Model::new("m");
+        (model.context_window, model.max_tokens) = (window, limit);
+        [Api::OpenaiCompletions, Api::AnthropicMessages].map(|api| max_tokens(&model, api, None))
+    };
+    assert_eq!(sent(None, Some(8_000)), [Some(8_000); 2]);
+    assert_eq!(sent(Some(200_000), Some(8_000)), [Some(8_000); 2]);
+    assert_eq!(sent(Some(8_000), Some(8_000)), [None, Some(4_000)]);
+    assert_eq!(sent(Some(8_000), None), [None, Some(8_192)]);
+}

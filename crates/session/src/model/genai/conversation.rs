@@ -139,6 +139,28 @@ impl Answered<'_> {
     }
 }
 
+/// The longest name of a tool that every API takes.
+const LONGEST_NAME: usize = 64;
+
+/// The name of a call's tool as every API takes it. A model may have made one up: it was told that there is none, and the call
+/// stands in the conversation all the same.
+pub(super) fn tool(call: &ToolCall) -> String {
+    let name: String = plain(&call.name).chars().take(LONGEST_NAME).collect();
+    if name.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        name
+    }
+}
+
+/// `text` with nothing in it but letters, digits, `_`, and `-`.
+pub(super) fn plain(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    text.chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .collect()
+}
+
 /// The arguments of a call as an object, which is all that some APIs take.
 pub(super) fn arguments(call: &ToolCall) -> Value {
     match &call.args {

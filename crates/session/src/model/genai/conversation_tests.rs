@@ -321,3 +321,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_tool_that_a_model_made_up_has_a_name_that_every_api_takes() {
+    let name = |name: &str| {
+        tool(&ToolCall {
+            id: "c".into(),
+            name: name.into(),
+            args: json!({}),
+        })
+    };
+    assert_eq!(name("read"), "read");
+    assert_eq!(name("functions.read file"), "functions_read_file");
+    assert_eq!(name(""), "unnamed");
+    assert_eq!(name(&"x".repeat(300)).len(), 64);
+}

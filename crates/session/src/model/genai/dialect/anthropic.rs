@@ -9,7 +9,7 @@ use super::{object, some_list};
 use crate::model::{
     ModelRequest,
     genai::{
-        conversation::{self, Answered, Piece, Said, arguments},
+        conversation::{self, Answered, Piece, Said, arguments, plain, tool as tool_name},
         hearing::{End, Heard, Listener, count, text},
     },
 };
@@ -110,24 +110,21 @@ fn block(piece: Piece<'_>) -> Value {
             json!({"type": "thinking", "thinking": thought.text, "signature": thought.signature})
         }
         Piece::Text(text) => json!({"type": "text", "text": text}),
-        Piece::Call(call) => json!({"type": "tool_use", "id": id(&call.id), "name": call.name,
-            "input": arguments(call)}),
+        // The ids of other providers have dots and colons.
+        Piece::Call(call) => {
+            json!({"type": "tool_use", "id": plain(&call.id), "name": tool_name(call),
+            "input": arguments(call)})
+        }
     }
 }
 
 fn answer(answer: &Answered<'_>) -> Value {
-    let mut block = json!({"type": "tool_result", "tool_use_id": id(&answer.call.id),
+    let mut block = json!({"type": "tool_result", "tool_use_id": plain(&answer.call.id),
         "content": answer.text});
     if !answer.ok {
         block["is_error"] = true.into();
     }
     block
-}
-
-/// An id as this API takes it: those of other providers have dots and colons.
-fn id(id: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    id.chars().map(|c| if plain(c) { c } else { '_' }).collect()
 }
 
 /// The blocks that are coming, by their numbers.

@@ -105,7 +105,7 @@ fn assistant(turn: &Turn<'_>) -> Map<String, Value> {
 
 fn call(call: &ToolCall) -> Value {
     json!({"type": "function", "id": call.id, "function": {
-        "name": call.name, "arguments": arguments(call).to_string()
+        "name": conversation::tool(call), "arguments": arguments(call).to_string()
     }})
 }
 

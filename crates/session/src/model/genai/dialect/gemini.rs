@@ -131,7 +131,7 @@ fn named(call: &ToolCall, key: &str, value: Value) -> Map<String, Value> {
     let id = Some(call.id.as_str()).filter(|id| !call_id::is_ours(id));
     object([
         ("id", id.map(Value::from)),
-        ("name", Some(call.name.as_str().into())),
+        ("name", Some(conversation::tool(call).into())),
         (key, Some(value)),
     ])
 }

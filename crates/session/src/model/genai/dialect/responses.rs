@@ -82,8 +82,10 @@ fn item(piece: Piece<'_>) -> Option<Value> {
         }
         Piece::Text(text) => json!({"type": "message", "role": "assistant",
             "content": [{"type": "output_text", "text": text}]}),
-        Piece::Call(call) => json!({"type": "function_call", "call_id": call.id, "name": call.name,
-            "arguments": arguments(call).to_string()}),
+        Piece::Call(call) => {
+            json!({"type": "function_call", "call_id": call.id, "name": conversation::tool(call),
+            "arguments": arguments(call).to_string()})
+        }
     })
 }
 
