@@ -353,3 +353,31 @@ fn a_key_is_in_its_header_and_nowhere_on_disk() {
         }
     });
 }
+
+#[test]
+fn what_an_answer_that_broke_off_has_used_is_counted() {
+    // Only the messages wire tells what it has read before it answers.
+    let api = Api::AnthropicMessages;
+    let server = ModelServer::start([
+        Turn::text("Half of it")
+            .usage(60, 9)
+            .cache_read(40)
+            .cutting_after(4),
+        Turn::tool("yield", json!({"data": "all"})).usage(100, 5),
+    ]);
+    let project = Project::new();
+    project
+        .user_file("models.yml", models_over(api, &server.base_url(api), ""))
+        .config("retry: {baseDelayMs: 1}\n");
+    let ended = sortie(
+        &project,
+        &["task", "go", "--model", "local/small", "--json"],
+    )
+    .expect(0);
+    let task = &ended.result().tasks[0];
+    assert_eq!(task.requests, 2);
+    assert_eq!(
+        (task.usage.input, task.usage.cache_read),
+        (Some(160), Some(40))
+    );
+}

@@ -56,6 +56,8 @@ pub enum Chunk {
     Thought(String),
     /// Something arrived that is not to be shown: a piece of a tool call, a ping.
     Progress,
+    /// What it has used so far, as far as it was reported. What breaks off has been paid for too.
+    Used(Usage),
     /// The answer is whole. Always last.
     End(Answer),
 }

@@ -128,11 +128,15 @@ impl Session<'_> {
             patience: self.patience(),
         };
         let cancelled = self.link.cancelled().clone();
-        let mut heard = String::new();
+        let mut heard = Partial::default();
         let result = select! {
             biased;
-            () = cancelled.cancelled() => return Err(self.keep(heard, Unanswered::Cancelled)),
-            result = self.stream(request, &mut heard) => result,
+            () = cancelled.cancelled() => None,
+            result = self.stream(request, &mut heard) => Some(result),
+        };
+        open.used(heard.usage);
+        let Some(result) = result else {
+            return Err(self.keep(heard.text, Unanswered::Cancelled));
         };
         open.close(&result);
         match result {
@@ -140,14 +144,14 @@ impl Session<'_> {
                 self.cut_text = None;
                 Ok(answer)
             }
-            Err(error) => Err(self.keep(heard, Unanswered::Failed(error))),
+            Err(error) => Err(self.keep(heard.text, Unanswered::Failed(error))),
         }
     }
 
     async fn stream(
         &self,
         request: ModelRequest<'_>,
-        heard: &mut String,
+        heard: &mut Partial,
     ) -> Result<Answer, ModelError> {
         let mut sending = pin!(self.models.stream(request));
         let mut stream = select! {
@@ -161,10 +165,11 @@ impl Session<'_> {
         while let Some(chunk) = stream.next().await {
             match chunk? {
                 Chunk::Text(text) => {
-                    heard.push_str(&text);
+                    heard.text.push_str(&text);
                     self.link.event(EventKind::Text { text });
                 }
                 Chunk::Thought(text) => self.link.event(EventKind::Thought { text }),
+                Chunk::Used(usage) => heard.usage = usage,
                 Chunk::Progress => self.link.event(EventKind::Streaming),
                 Chunk::End(answer) => return Ok(answer),
             }
@@ -211,6 +216,13 @@ fn is_misread(error: &ModelError) -> bool {
     )
 }
 
+/// What there is of an answer that may break off.
+#[derive(Debug, Default)]
+struct Partial {
+    text: String,
+    usage: Usage,
+}
+
 /// A request that was let out. The root hears of its end, whatever that is.
 struct OpenRequest {
     link: Link,
@@ -229,6 +241,13 @@ impl OpenRequest {
         Self {
             link,
             ended: Some(ended),
+        }
+    }
+
+    /// What it has used, should it end without an answer.
+    fn used(&mut self, usage: Usage) {
+        if let Some(ended) = &mut self.ended {
+            ended.usage = usage;
         }
     }
 

@@ -13,7 +13,7 @@ use genai::{
     chat::{ChatStream, ChatStreamEvent},
 };
 use serde_json::Value;
-use sortie_protocol::{Price, StopReason};
+use sortie_protocol::{Price, StopReason, Usage};
 
 use super::{
     call_id,
@@ -44,6 +44,7 @@ pub(super) struct Chunks {
     events: ChatStream,
     reading: Reading,
     waiting: VecDeque<Chunk>,
+    used: Usage,
     /// How it ends, once what came before that has been told.
     end: Option<Result<Chunk, ModelError>>,
     over: bool,
@@ -55,6 +56,7 @@ impl Chunks {
             events,
             reading,
             waiting: VecDeque::new(),
+            used: Usage::default(),
             end: None,
             over: false,
         }
@@ -78,6 +80,11 @@ impl Stream for Chunks {
             }
             let polled = Pin::new(&mut self.events).poll_next(cx);
             self.waiting = self.reading.ear.news();
+            let used = self.reading.priced(self.reading.ear.usage());
+            if used != self.used {
+                self.used = used;
+                self.waiting.push_back(Chunk::Used(used));
+            }
             let ended = match polled {
                 Poll::Pending if self.waiting.is_empty() => return Poll::Pending,
                 Poll::Ready(Some(Ok(ChatStreamEvent::End(_))) | None) => Some(None),
@@ -130,9 +137,13 @@ impl Reading {
         }
     }
 
+    fn priced(&self, usage: Usage) -> Usage {
+        let cost = self.price.and_then(|price| price.of(&usage));
+        Usage { cost, ..usage }
+    }
+
     fn answer(&mut self, heard: Heard) -> Answer {
-        let mut usage = heard.usage;
-        usage.cost = self.price.and_then(|price| price.of(&usage));
+        let usage = self.priced(heard.usage);
         let mut text = heard.text;
         let calls: Vec<_> = heard.calls.into_iter().map(HeardCall::whole).collect();
         let declines = heard.end == Some(End::Refusal)

@@ -1,5 +1,5 @@
 use serde_json::json;
-use sortie_protocol::{Api, Secrets, ToolCall, Usage};
+use sortie_protocol::{Api, Secrets, ToolCall};
 
 use super::*;
 use crate::model::genai::dialect;

@@ -88,7 +88,7 @@ async fn everything_that_a_model_does_arrives() {
             match chunk {
                 Chunk::Text(piece) => text += &piece,
                 Chunk::Thought(piece) => thought += &piece,
-                Chunk::Progress => progress += 1,
+                Chunk::Progress | Chunk::Used(_) => progress += 1,
                 Chunk::End(_) => panic!("there is one end"),
             }
         }

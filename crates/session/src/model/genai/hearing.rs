@@ -161,6 +161,11 @@ impl Ear {
         self.with(|_, heard| std::mem::take(&mut heard.news))
     }
 
+    /// What was used, as far as it was reported, without a price.
+    pub(super) fn usage(&self) -> Usage {
+        self.with(|_, heard| heard.usage)
+    }
+
     /// Hands out what was heard, and forgets it.
     pub(super) fn take(&self) -> Heard {
         self.with(|_, heard| std::mem::take(heard))
