@@ -105,6 +105,8 @@ mod asking;
 #[cfg(test)]
 mod guard_tests;
 #[cfg(test)]
+mod pieces_tests;
+#[cfg(test)]
 mod replay_tests;
 #[cfg(test)]
 mod request_tests;
