@@ -229,19 +229,22 @@ fn error_message(error: &serde_saphyr::Error) -> String {
 
 impl Raw {
     fn place(self, text: &str, base: usize) -> Node {
-        let location = self.0.referenced;
-        let start = offset(&location).min(text.len());
-        let len = location
-            .span()
-            .byte_len()
-            .and_then(|len| usize::try_from(len).ok())
-            .unwrap_or(0);
-        let end = (start + len).min(text.len());
-        let written = text.get(start..end).unwrap_or_default();
+        let range = |location: &Location| {
+            let start = offset(location).min(text.len());
+            let len = location
+                .span()
+                .byte_len()
+                .and_then(|len| usize::try_from(len).ok())
+                .unwrap_or(0);
+            start..(start + len).min(text.len())
+        };
+        let Range { start, end } = range(&self.0.referenced);
+        // An alias stands elsewhere than what it means was written.
+        let written = text.get(range(&self.0.defined)).unwrap_or_default();
         let kind = match self.0.value {
             RawKind::Null => Kind::Null,
             RawKind::Bool(value) => match written.trim() {
-                "true" | "false" => Kind::Bool(value),
+                "true" | "True" | "TRUE" | "false" | "False" | "FALSE" => Kind::Bool(value),
                 // `yes` and `on` are words here, as they are in YAML 1.2.
                 word => Kind::Text(word.to_owned()),
             },

@@ -113,3 +113,15 @@ proptest! {
         let _ = Node::parse(&Source::new("t.yml", text));
     }
 }
+
+#[test]
+fn an_alias_means_what_it_names() {
+    let text = "first: &d {y: yes, no: off, b: True, n: 1}\nsecond: *d\nthird: [&t false, *t]\n";
+    let node = Node::parse(&Source::new("a.yaml", text)).unwrap().to_json();
+    assert_eq!(node["second"], node["first"]);
+    assert_eq!(
+        node["first"],
+        serde_json::json!({"y": "yes", "no": "off", "b": true, "n": 1})
+    );
+    assert_eq!(node["third"], serde_json::json!([false, false]));
+}
