@@ -47,7 +47,7 @@ fn a_cut_before_the_first_word() {
     insta::assert_snapshot!(Row::always(Turn::cut_after(0)).told(), @"
     exit 1, requests 3: failed
     reason: connection
-    message: `local/small`: the connection failed: nothing came that is an answer; look at `baseUrl`, and at what answers there; the endpoint is `[BASE]` (`baseUrl` of `local`); that was try 3, the last that `retry.maxRetries` allows
+    message: `local/small`: the connection failed: nothing came that is an answer; the endpoint is `[BASE]` (`baseUrl` of `local`); that was try 3, the last that `retry.maxRetries` allows
     output: (none)
     ");
 }

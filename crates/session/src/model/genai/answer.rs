@@ -23,8 +23,7 @@ use super::{
 use crate::model::{Answer, Chunk, ModelError};
 
 /// What a stream means that ended without one frame.
-const NOTHING: &str =
-    "nothing came that is an answer; look at `baseUrl`, and at what answers there";
+const NOTHING: &str = "nothing came that is an answer";
 
 /// What it takes to read one answer.
 pub(super) struct Reading {

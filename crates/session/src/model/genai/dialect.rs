@@ -53,5 +53,6 @@ fn some_text(text: &str) -> Option<Value> {
 }
 
 #[cfg(test)]
-#[path = "dialect_tests.rs"]
-mod tests;
+mod heard_tests;
+#[cfg(test)]
+mod said_tests;
