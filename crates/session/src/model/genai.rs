@@ -1,10 +1,10 @@
 //! Models behind HTTP, through the `genai` library.
 //!
-//! `genai` knows how answers are streamed; what it does not do for us is done here, and each of these has a test over
-//! every API:
+//! `genai` sends a request and parts its answer into frames. What is said and what is heard is ours, and each of these has
+//! a test over every API:
 //!
 //! 1. a base URL may end in a slash or not, and keeps its query (`target`);
-//! 2. everything that a model does is captured (`options`, `hearing`);
+//! 2. everything that a model does is heard, frame by frame (`hearing`);
 //! 3. a stream that ends without an end is [`ModelError::Truncated`] (`answer`);
 //! 4. the status and the wait that it hides in a stream's error are taken out (`fault`);
 //! 5. no model's name is cut or believed: it is not told any (`target`, `dialect`);

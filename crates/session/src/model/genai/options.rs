@@ -10,19 +10,9 @@ use crate::model::ModelRequest;
 
 /// The options of `request`, whose answer `ear` hears.
 pub(super) fn options(request: &ModelRequest<'_>, ear: Arc<Ear>) -> ChatOptions {
-    let api = request.candidate.api;
     let mut options = ChatOptions::default()
-        .with_capture_usage(true)
-        .with_capture_content(true)
-        // Without it the pieces of a call come without its name, and nothing puts them together.
-        .with_capture_tool_calls(true)
-        // Over these two it would ask every model to think aloud, and those that cannot refuse the request.
-        .with_capture_reasoning_content(!matches!(
-            api,
-            Api::OpenaiResponses | Api::GoogleGenerativeAi
-        ))
         // Always one: without it the library takes an effort from the end of the model's name, and cuts the name.
-        .with_reasoning_effort(silent(api))
+        .with_reasoning_effort(silent(request.candidate.api))
         .with_raw_frame_sink_arc(ear)
         .with_extra_body(dialect::body(request).into());
     if let Some(limit) = limit(request.patience.first) {
